@@ -14,8 +14,10 @@ from typing import Any, Final, NamedTuple
 import httpx2
 
 from gemini_companion.adapters.gemini.answer import chunk_of
+from gemini_companion.adapters.gemini.body import Body
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.adapters.gemini.sdk import Connection
+from gemini_companion.adapters.gemini.transport import BodyClient
 from gemini_companion.adapters.workspace.patterns import Rules, TooLarge
 from gemini_companion.engine.errors import InvalidInput, ModelFault
 from gemini_companion.engine.history.log import decode_entry, encode_entry
@@ -157,7 +159,7 @@ async def _stream() -> AsyncGenerator[Feed]:
     def answer(_request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, headers={"Content-Type": "text/event-stream"}, content=data)
 
-    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
+    async with BodyClient(transport=httpx2.MockTransport(answer)) as http:
         connection = Connection(GeminiOptions(api_key="k"), http)
 
         async def feed(body: bytes) -> None:
@@ -165,7 +167,7 @@ async def _stream() -> AsyncGenerator[Feed]:
             data = body
             pieces: list[Any] = []
             with suppress(ModelFault):
-                await connection.stream("gemini-2.5-flash", {"contents": []}, pieces.append)
+                await connection.stream("gemini-2.5-flash", Body.of({"contents": []}), pieces.append)
             for piece in pieces:
                 with suppress(ModelFault):
                     chunk_of(piece)

@@ -26,6 +26,8 @@ BENCHES: Final[Mapping[str, str]] = {
     "surrounded": "surrounded",
     "compression": "compression",
     "streaming": "streaming",
+    "streams": "many_streams",
+    "turns": "turns",
     "ideUpdates": "ide_updates",
     "cancelling": "cancelling",
     "stalls": "stalls",

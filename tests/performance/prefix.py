@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from gemini_companion.adapters.gemini.request import wire_contents
+from gemini_companion.adapters.gemini.request import wire_parts
 from gemini_companion.engine.prompts.git_state import GitState
 from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelRequest
@@ -85,7 +85,8 @@ def common(one: str, two: str) -> int:
 def text_of(request: ModelRequest) -> str:
     """A request as one text: instruction, declarations, contents."""
     head = json.dumps([request.system_instruction, request.tools], ensure_ascii=False)
-    return "\n".join((head, *(json.dumps(content, ensure_ascii=False) for content in wire_contents(request.contents))))
+    contents = ([content.role, *(wire_parts(part, False) for part in content.parts)] for content in request.contents)
+    return "\n".join((head, *(json.dumps(content, ensure_ascii=False) for content in contents)))
 
 
 class _Agent(ScriptedModel):

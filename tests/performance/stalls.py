@@ -55,7 +55,7 @@ def run(options: Options) -> Iterator[Finding]:
         runner = stack.enter_context(asyncio.Runner())
         yield _figure(
             "nothing at all, for comparison",
-            [runner.run(_worst_lag(partial(asyncio.sleep, 0.3))) for _ in range(options.rounds(5))],
+            [runner.run(worst_lag(partial(asyncio.sleep, 0.3))) for _ in range(options.rounds(5))],
             judged=False,
         )
         for model, contents in (("instant", plain), ("instant, with thoughts", thoughtful), ("offline", plain)):
@@ -66,7 +66,7 @@ def run(options: Options) -> Iterator[Finding]:
         if not options.quick:
             source = stack.enter_context(Source(options, 50))
             yield from _Desk(options, runner, short, base_url=source.base_url).turns("(SDK)", options.rounds(5))
-        entering = [runner.run(_worst_lag(partial(_Desk.enter, options, plain))) for _ in range(options.rounds(3))]
+        entering = [runner.run(worst_lag(partial(_Desk.enter, options, plain))) for _ in range(options.rounds(3))]
         yield _figure("importing the whole history", entering, judged=False)
 
 
@@ -116,9 +116,9 @@ class _Desk:
         """Compress and undo."""
         lags: dict[str, list[float]] = {"compressing": [], "undoing": []}
         for _ in range(rounds):
-            lags["compressing"].append(self._runner.run(_worst_lag(partial(compress, self._session, client=_CLIENT))))
+            lags["compressing"].append(self._runner.run(worst_lag(partial(compress, self._session, client=_CLIENT))))
             assert self._session.history.in_force
-            lags["undoing"].append(self._runner.run(_worst_lag(partial(undo, self._session, client=_CLIENT))))
+            lags["undoing"].append(self._runner.run(worst_lag(partial(undo, self._session, client=_CLIENT))))
         for what, of in lags.items():
             yield _figure(f"{what} {self._size:,} contents {how}", of)
 
@@ -126,7 +126,7 @@ class _Desk:
         """Chat."""
         yield _figure(
             f"a turn on {self._size:,} contents {how}",
-            [self._runner.run(_worst_lag(self._chat)) for _ in range(rounds)],
+            [self._runner.run(worst_lag(self._chat)) for _ in range(rounds)],
         )
 
     async def _chat(self) -> None:
@@ -134,7 +134,7 @@ class _Desk:
         assert result.finish_reason == "STOP", result.finish_reason
 
 
-async def _worst_lag(work: Step) -> float:
+async def worst_lag(work: Step) -> float:
     """Milliseconds that the ticker was late at worst while the work went on."""
     worst = 0.0
 

@@ -64,8 +64,8 @@ def run(options: Options) -> Iterator[Finding]:
 class Source:
     """The API's process."""
 
-    def __init__(self, options: Options, deltas: int) -> None:
-        command = [sys.executable, "-m", "tests.performance.delta_source", str(deltas), str(_PAUSE_MS)]
+    def __init__(self, options: Options, deltas: int, *, pause_ms: int = _PAUSE_MS) -> None:
+        command = [sys.executable, "-m", "tests.performance.delta_source", str(deltas), str(pause_ms)]
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

@@ -22,9 +22,11 @@ ERROR: dict[str, Any] = ApiError(503, "The model is overloaded.").json()
 @pytest.fixture
 async def online(tmp_path: Path, emulator: Emulator) -> AsyncIterator[Studio]:
     options = GeminiOptions(api_key="k", base_url=emulator.base_url, after_finish_ms=200)
-    studio = Studio(tmp_path, model=cast("ScriptedModel", GeminiProvider(options)))
+    provider = GeminiProvider(options)
+    studio = Studio(tmp_path, model=cast("ScriptedModel", provider))
     yield studio
     await studio.app.close()
+    await provider.close()
 
 
 @pytest.mark.parametrize(

@@ -274,7 +274,7 @@ class Life(RuleBasedStateMachine):
             assert f"did {mark}" in results or session.history.curated(close=True)
         assert session.tools_state.offered == {}
         assert session.open_turns == {}
-        check_request(session.request_contents(session.history.curated(close=True), user_text("?")))
+        check_request(session.request_contents(user_text("?"), close=True))
 
     def teardown(self) -> None:
         if self.processes:

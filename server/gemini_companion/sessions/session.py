@@ -19,7 +19,6 @@ from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.history.appending import only_appends
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.counting import StoredCounts
-from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import (
     AttemptEntry,
     CompressionEntry,
@@ -30,7 +29,6 @@ from gemini_companion.engine.history.log import (
     ResumeEntry,
     UndoEntry,
 )
-from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.history.tool_entries import ChangeEntry, Mode
 from gemini_companion.engine.history.tool_state import ToolState
 from gemini_companion.engine.history.transcript import Transcript
@@ -44,6 +42,7 @@ from gemini_companion.sessions.editor_knowledge import EditorKnowledge
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.lane import Lane
 from gemini_companion.sessions.log_writer import Draft, LogWriter
+from gemini_companion.sessions.models.port import Conversation
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.models.route import Route
 from gemini_companion.sessions.offering import Offering
@@ -80,6 +79,7 @@ class Session:
         self.compressions = ActiveCompressions()
         self.fact_cache = FactCache()
         """The facts of contents that a compression looked through before."""
+        self.conversation = Conversation()
         self.system_instruction = meta.system_instruction
         self.prompt_basis = PromptBasis()
         self.environment: Content | None = None
@@ -336,10 +336,9 @@ class Session:
         """Milliseconds since a point on the monotonic clock."""
         return max(0, round((self.services.clock.monotonic() - started) * 1000))
 
-    def request_contents(self, items: Iterable[Item], *more: Content) -> tuple[Content, ...]:
-        """The contents of a request: the environment, `items`, then `more`, as the API accepts them."""
-        contents = [item.content for item in items]
-        if self.environment is not None:
-            contents.insert(0, self.environment)
-        contents.extend(more)
-        return sendable(contents)
+    def request_contents(self, *more: Content, close: bool = False) -> tuple[Content, ...]:
+        """The contents of a request: the environment, the view, then `more`, as the API accepts them.
+
+        `close` fills in the results that the last round lacks.
+        """
+        return self.history.request_contents(self.environment, more, close=close)

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.adapters.gemini.options import GeminiOptions
-from gemini_companion.adapters.gemini.request import check_model_name, count_body, generate_body, wire_contents
+from gemini_companion.adapters.gemini.request import check_model_name
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.models.port import ModelRequest
+from tests.adapters.gemini.calls import count_body, generate_body, wire_contents
 from tests.support.emulator.validation import check_count
 from tests.support.examples import examples
 
@@ -109,9 +110,9 @@ def test_contents_of_which_nothing_is_left_are_dropped_and_their_neighbours_merg
         Content(role="model"),
         model_text("c"),
     ]
-    assert [(content["role"], list(content["parts"])) for content in wire_contents(contents)] == [
-        ("user", [{"text": "a"}, {"text": "b"}]),
-        ("model", [{"text": "c"}]),
+    assert wire_contents(contents) == [
+        {"role": "user", "parts": [{"text": "a"}, {"text": "b"}]},
+        {"role": "model", "parts": [{"text": "c"}]},
     ]
 
 
@@ -121,7 +122,7 @@ def test_neighbours_of_one_role_are_left_alone_where_nothing_was_dropped():
 
 def test_a_body_has_what_the_request_says_and_nothing_more():
     bare = ModelRequest(model="gemini-1.5-pro", contents=(user_text("a"),))
-    contents = [{"role": "user", "parts": ({"text": "a"},)}]
+    contents = [{"role": "user", "parts": [{"text": "a"}]}]
     assert generate_body(bare, DEVELOPER) == {"contents": contents}
     full = ModelRequest(
         model="gemini-1.5-pro",
@@ -233,8 +234,7 @@ parts = st.fixed_dictionaries(
 @given(st.lists(st.tuples(st.sampled_from(["user", "model"]), st.lists(parts, max_size=3)), max_size=4))
 @settings(deadline=None, max_examples=examples(60))
 def test_whatever_parts_hold_what_goes_out_has_the_apis_form(drawn: list[tuple[Any, list[Json]]]):
-    contents = [Content(role=role, parts=tuple(parts)) for role, parts in drawn]
-    sent = [{"role": content["role"], "parts": list(content["parts"])} for content in wire_contents(contents)]
+    sent = wire_contents([Content(role=role, parts=tuple(parts)) for role, parts in drawn])
     if sent:
         check_count({"contents": sent}, vertex=False)  # raises what the API would answer
 

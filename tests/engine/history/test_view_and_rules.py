@@ -9,8 +9,8 @@ from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import decode_entry, encode_entry
 from gemini_companion.engine.history.pinned import PINS_INTRODUCTION
+from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.history.view import History
-from gemini_companion.sessions.session import sendable
 from tests.engine.history.view_texts import talk
 from tests.support.examples import examples
 from tests.support.logs import LEDGER, Book

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.log import (
     CompressionEntry,
@@ -102,6 +102,21 @@ def test_what_is_sent_alternates_and_pairs_every_call_with_one_result(steps: lis
             assert len(set(calls_of(content))) == len(calls_of(content))
             kinds = ["functionResponse" in part for part in content.parts]
             assert kinds == sorted(kinds, reverse=True) or content.role == "model"
+
+    write(steps, after_each=check)
+
+
+@given(PROGRAMS)
+@settings(max_examples=examples(60), deadline=None)
+def test_what_is_sent_of_a_growing_view_is_what_the_whole_view_gives(steps: list[Step]) -> None:
+    more = user_text("And then?")
+
+    def check(book: Book, _: Step) -> None:
+        view = [item.content for item in book.history.curated(close=True)]
+        for head in (None, user_text("The folder is /project.")):
+            heads = [] if head is None else [head]
+            assert book.history.request_contents(head, (more,), close=True) == sendable([*heads, *view, more])
+            assert book.history.request_contents(head, (), close=True) == sendable([*heads, *view])
 
     write(steps, after_each=check)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +12,6 @@ from gemini_companion.engine.constraints.budget import BUDGET_CHARACTERS
 from gemini_companion.engine.errors import Unauthenticated
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.item import Item
 from gemini_companion.sessions.constraints.setting import set_constraint
 from gemini_companion.sessions.constraints.taking import MOST_PROPOSED
 from gemini_companion.sessions.events import ConstraintsChanged
@@ -170,8 +168,8 @@ async def test_a_request_that_would_lack_a_rule_gets_it_and_the_defect_is_logged
     await set_constraint(session, state="inForce", text="Never push.")
     whole = session.request_contents
 
-    def lossy(items: Iterable[Item], *more: Content) -> tuple[Content, ...]:
-        return whole(items, *more)[-1:]
+    def lossy(*more: Content, close: bool = False) -> tuple[Content, ...]:
+        return whole(*more, close=close)[-1:]
 
     session.request_contents = lossy  # as a defect anywhere in composing a view would have it
     with caplog.at_level(logging.ERROR):

@@ -9,9 +9,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.gemini.answer import chunk_of, grounding_of
+from gemini_companion.adapters.gemini.body import Body
+from gemini_companion.adapters.gemini.encoding import Bodies
 from gemini_companion.adapters.gemini.grounding import ground_body, grounded_of
 from gemini_companion.adapters.gemini.options import GeminiOptions, check_options
-from gemini_companion.adapters.gemini.request import check_model_name, count_body, generate_body
+from gemini_companion.adapters.gemini.request import check_model_name
 from gemini_companion.engine.errors import (
     ContextOverflow,
     ModelFault,
@@ -46,6 +48,7 @@ class GeminiProvider:
 
     def __init__(self, options: GeminiOptions) -> None:
         self._options = options
+        self._bodies = Bodies(options)
         self._connecting: asyncio.Task[Connection] | None = None
         self._streams: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -74,7 +77,7 @@ class GeminiProvider:
         """
         check_model_name(request.model)
         connection = await self._connection()
-        body = await asyncio.to_thread(generate_body, request, self._options)
+        body = await self._bodies.generate(request)
         inbox: asyncio.Queue[types.GenerateContentResponse | None] = asyncio.Queue()
 
         async def run() -> None:
@@ -103,14 +106,14 @@ class GeminiProvider:
         """Answer in one piece."""
         check_model_name(request.model)
         connection = await self._connection()
-        body = await asyncio.to_thread(generate_body, request, self._options)
+        body = await self._bodies.generate(request)
         return chunk_of(await connection.generate(request.model, body))
 
     async def ground(self, prompt: str, *, model: str, by: GroundingMeans) -> Grounded:
         """An answer from a search, or from the pages that the prompt names. Raises `ModelUnavailable` if refused."""
         check_model_name(model)
         connection = await self._connection()
-        response = await connection.generate(model, ground_body(prompt, by))
+        response = await connection.generate(model, Body.of(ground_body(prompt, by)))
         chunk = chunk_of(response)
         if chunk.block_reason:
             raise ModelUnavailable(f"It refused the question ({chunk.block_reason}).", retryable=False)
@@ -120,7 +123,7 @@ class GeminiProvider:
         """Count the contents; on Vertex AI also system instruction and tools, which the Developer API omits."""
         check_model_name(request.model)
         connection = await self._connection()
-        body = await asyncio.to_thread(count_body, request, self._options)
+        body = await self._bodies.count(request)
         try:
             total = await connection.count(request.model, body)
         except (ContextOverflow, Unauthenticated):
@@ -156,6 +159,7 @@ class GeminiProvider:
     async def close(self) -> None:
         """End every stream and close the connections; later calls raise `ModelUnavailable`."""
         self._closed = True
+        self._bodies.clear()
         for task in self._streams:
             task.cancel()
         if self._streams:

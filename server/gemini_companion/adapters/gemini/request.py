@@ -1,4 +1,4 @@
-"""The body of a request: contents cut to the fields that the API knows, system instruction, tools.
+"""What a request has: parts cut to the fields that the API knows, system instruction, tools, options.
 
 The API refuses a whole request for one field that it does not know, and our parts keep all fields that they arrived
 with, so unknown ones are left out here, for the request only. The result is plain JSON in the API's own spelling.
@@ -7,12 +7,12 @@ with, so unknown ones are left out here, for the request only. The result is pla
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias, cast
 
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.engine.errors import ModelUnavailable
-from gemini_companion.engine.history.content import Content, Part, merge_neighbours
+from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.tokens.limits import is_model_name
 from gemini_companion.sessions.models.port import ModelRequest
 
@@ -49,9 +49,9 @@ def check_model_name(model: str) -> None:
         )
 
 
-def generate_body(request: ModelRequest, options: GeminiOptions) -> Json:
-    """The body of `generateContent` and `streamGenerateContent`."""
-    body: Json = {"contents": wire_contents(request.contents, vertex=options.vertex), **_instructions(request)}
+def generate_fields(request: ModelRequest, options: GeminiOptions) -> Json:
+    """The fields of `generateContent` and `streamGenerateContent` beside the contents."""
+    fields = _instructions(request)
     generation: Json = {}
     if request.temperature is not None:
         generation["temperature"] = request.temperature
@@ -63,31 +63,17 @@ def generate_body(request: ModelRequest, options: GeminiOptions) -> Json:
         generation["topK"] = request.top_k
     if request.must_call is not None and request.tools:
         calling = {"mode": "ANY", **({"allowedFunctionNames": list(request.must_call)} if request.must_call else {})}
-        body["toolConfig"] = {"functionCallingConfig": calling}
+        fields["toolConfig"] = {"functionCallingConfig": calling}
     if request.answers_json:
         generation["responseMimeType"] = "application/json"
     if options.include_thoughts and request.role == "main" and _THINKING_MODELS.match(request.model):
         generation["thinkingConfig"] = {"includeThoughts": True}
-    return {**body, "generationConfig": generation} if generation else body
+    return {**fields, "generationConfig": generation} if generation else fields
 
 
-def count_body(request: ModelRequest, options: GeminiOptions) -> Json:
-    """The body of `countTokens`; only for Vertex AI with system instruction and tools."""
-    body: Json = {"contents": wire_contents(request.contents, vertex=options.vertex)}
-    return {**body, **_instructions(request)} if options.vertex else body
-
-
-def wire_contents(contents: Iterable[Content], *, vertex: bool = False) -> list[Json]:
-    """The contents as the API accepts them; parts and contents that become empty are dropped."""
-    kept: list[Content] = []
-    dropped = False
-    for content in contents:
-        parts = tuple(wire for part in content.parts for wire in _wire_parts(part, vertex))
-        if parts:
-            kept.append(Content(role=content.role, parts=parts))
-        else:
-            dropped = True
-    return [{"role": content.role, "parts": content.parts} for content in (merge_neighbours(kept) if dropped else kept)]
+def count_fields(request: ModelRequest, options: GeminiOptions) -> Json:
+    """The fields of `countTokens` beside the contents: system instruction and tools, for Vertex AI alone."""
+    return _instructions(request) if options.vertex else {}
 
 
 def _instructions(request: ModelRequest) -> Json:
@@ -99,8 +85,11 @@ def _instructions(request: ModelRequest) -> Json:
     return extra
 
 
-def _wire_parts(part: Part, vertex: bool) -> list[Json]:
-    """One part as the API accepts it: none if it is empty, several if it has several kinds of data."""
+def wire_parts(part: Part, vertex: bool) -> list[Json]:
+    """One part as the API accepts it: none if it is empty, several if it has several kinds of data.
+
+    A content of whose parts nothing is left is not sent.
+    """
     text = part.get("text")
     if len(part) == 1 and isinstance(text, str):
         return [part] if text else []

@@ -10,15 +10,17 @@ import asyncio
 import json
 import logging
 import warnings
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, Final, Protocol, TypeAlias, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 
 import httpx2
 from google import genai
 from google.auth import exceptions as auth_errors
 from google.genai import errors as sdk_errors
 from google.genai import types
+from google.genai.version import __version__ as SDK_VERSION
 
+from gemini_companion.adapters.gemini.body import Body
 from gemini_companion.adapters.gemini.faults import (
     ENDPOINT_HINT,
     LATER_HINT,
@@ -30,8 +32,12 @@ from gemini_companion.adapters.gemini.faults import (
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.adapters.gemini.transport import (
     MAX_ANSWER_BYTES,
+    PLACEHOLDER,
     AnswerTooLarge,
+    BodyClient,
+    UnexpectedRequest,
     http_client,
+    outgoing,
     responses,
     tls_context,
 )
@@ -44,11 +50,21 @@ _SHORTEST_SECRET: Final = 8
 """Characters; cutting out a shorter "key" would only garble the sentence."""
 _MESSAGE_LIMIT: Final = 4_000
 """Characters of an error's message that are read."""
-# The SDK wants typed contents and turns each into several objects on the event loop: 1.5 s for 10,000. `extra_body`
-# takes JSON as it is and replaces this one (measured: 30 ms).
-_PLACEHOLDER: Final = [types.Content(role="user", parts=[types.Part(text="-")])]
+_KNOWN_SDK: Final = "3.3."
+"""The beginning of the versions whose requests were compared with ours; any other one is given the whole body."""
+# The SDK wants typed contents and turns each into several objects on the event loop: 1.5 s for 10,000. Our HTTP client
+# sends the body, already encoded, in place of this one; else `extra_body`, which takes JSON, replaces it.
+_PLACEHOLDER: Final = [types.Content(role="user", parts=[types.Part(text=PLACEHOLDER)])]
+
+logger = logging.getLogger(__name__)
 
 logging.getLogger("google_genai").setLevel(logging.ERROR)  # it warns about the environment, which `doctor` explains
+
+
+_GENERATING: Final[Json] = {"automatic_continuation": False, "automatic_function_calling": {"disable": True}}
+"""The SDK's configuration. A dictionary, since the SDK copies a `GenerateContentConfig` deeply."""
+
+T = TypeVar("T")
 
 
 class _Models(Protocol):
@@ -96,6 +112,7 @@ class Connection:
                 ),
             )
             self._models = cast("_Models", self._client.aio.models)
+            self._sends_bodies = isinstance(self._http, BodyClient) and SDK_VERSION.startswith(_KNOWN_SDK)
         except auth_errors.GoogleAuthError as exc:
             fault = self._fault(exc, "")
         except Exception as exc:
@@ -107,7 +124,7 @@ class Connection:
         if fault is not None:
             raise fault
 
-    async def stream(self, model: str, body: Json, emit: Callable[[types.GenerateContentResponse], None]) -> None:
+    async def stream(self, model: str, body: Body, emit: Callable[[types.GenerateContentResponse], None]) -> None:
         """Run one `streamGenerateContent`; `emit`, which must not raise, gets each piece.
 
         Cancelling it closes the connection. With a finish reason the answer is whole: what follows it (usage) is waited
@@ -118,17 +135,22 @@ class Connection:
         _keep_quiet()
         opened: list[httpx2.Response] = []
         gathering = responses.set(opened)
+
+        async def read(config: Json) -> None:  # the SDK sends the request when the first piece is asked for
+            nonlocal patience
+            pieces = await self._models.generate_content_stream(
+                model=model, contents=_PLACEHOLDER, config={**_GENERATING, **config}
+            )
+            async for piece in pieces:
+                emit(piece)
+                if _has_finish_reason(piece):
+                    patience = self._options.after_finish_ms
+                _restart(limit, patience)
+
         try:
             # Bytes alone are no life sign: a proxy's comments may go on for ever.
             async with _time_limit(patience) as limit:
-                pieces = await self._models.generate_content_stream(
-                    model=model, contents=_PLACEHOLDER, config=_config(body)
-                )
-                async for piece in pieces:
-                    emit(piece)
-                    if _has_finish_reason(piece):
-                        patience = self._options.after_finish_ms
-                    _restart(limit, patience)
+                await self._sending(body, read)
         except Exception as exc:
             fault = self._fault(exc, model)
         finally:
@@ -138,24 +160,31 @@ class Connection:
         if fault is not None:
             raise fault
 
-    async def generate(self, model: str, body: Json) -> types.GenerateContentResponse:
+    async def generate(self, model: str, body: Body) -> types.GenerateContentResponse:
         """Run one `generateContent`."""
         _keep_quiet()
         try:
             async with _time_limit(self._options.timeout_ms):
-                return await self._models.generate_content(model=model, contents=_PLACEHOLDER, config=_config(body))
+                return await self._sending(
+                    body,
+                    lambda config: self._models.generate_content(
+                        model=model, contents=_PLACEHOLDER, config={**_GENERATING, **config}
+                    ),
+                )
         except Exception as exc:
             fault = self._fault(exc, model)
         raise fault
 
-    async def count(self, model: str, body: Json) -> int | None:
+    async def count(self, model: str, body: Body) -> int | None:
         """Run one `countTokens`; `None` if the answer has no number."""
         _keep_quiet()
         try:
             async with _time_limit(self._options.idle_timeout_ms):
-                return (
-                    await self._models.count_tokens(model=model, contents=_PLACEHOLDER, config=_count_config(body))
-                ).total_tokens
+                answer = await self._sending(
+                    body,
+                    lambda config: self._models.count_tokens(model=model, contents=_PLACEHOLDER, config=config),
+                )
+                return answer.total_tokens
         except Exception as exc:
             fault = self._fault(exc, model)
         raise fault
@@ -178,6 +207,19 @@ class Connection:
         await self._http.aclose()
         await self._client.aio.aclose()
         self._client.close()
+
+    async def _sending(self, body: Body, call: Callable[[Json], Awaitable[T]]) -> T:
+        """Make a call of the SDK whose request is sent with this body; `call` is given what its configuration needs."""
+        if self._sends_bodies:
+            sending = outgoing.set(body)
+            try:
+                return await call({})
+            except UnexpectedRequest:  # before anything was sent
+                self._sends_bodies = False
+                logger.info("google-genai %s asks for something that is not known: it gets whole bodies", SDK_VERSION)
+            finally:
+                outgoing.reset(sending)
+        return await call({"http_options": {"extra_body": await asyncio.to_thread(body.json)}})
 
     def _fault(self, exc: Exception, model: str) -> ModelFault:
         """The fault for an exception of the SDK, of its HTTP client or of Google's credentials."""
@@ -235,15 +277,6 @@ class Connection:
         return text.replace(key, "[key]") if key and len(key) >= _SHORTEST_SECRET else text
 
 
-def _config(body: Json) -> Json:
-    """The SDK's configuration for `body`. A dictionary, since the SDK copies a `GenerateContentConfig` deeply."""
-    return {"automatic_continuation": False, "automatic_function_calling": {"disable": True}, **_count_config(body)}
-
-
-def _count_config(body: Json) -> Json:
-    return {"http_options": {"extra_body": body}}
-
-
 def _time_limit(milliseconds: int) -> asyncio.Timeout:
     return asyncio.timeout(milliseconds / 1000)
 
@@ -269,13 +302,13 @@ async def rehearse() -> None:
         "candidates": [{"content": {"role": "model", "parts": [{"text": "-"}]}, "finishReason": "STOP"}],
         "usageMetadata": {},
     }
-    body: Json = {"contents": [{"role": "user", "parts": [{"text": "-"}]}]}
+    body = Body.of({"contents": [{"role": "user", "parts": [{"text": "-"}]}]})
 
     def respond(request: httpx2.Request) -> httpx2.Response:
         text = json.dumps({"totalTokens": 1, **answer})
         return httpx2.Response(200, text=f"data: {text}\n\n" if "streamGenerateContent" in request.url.path else text)
 
-    async with httpx2.AsyncClient(transport=httpx2.MockTransport(respond)) as http:
+    async with BodyClient(transport=httpx2.MockTransport(respond)) as http:
         connection = Connection(GeminiOptions(api_key="-", base_url="http://127.0.0.1/"), http)
         await connection.stream("-", body, lambda piece: None)
         await connection.generate("-", body)

@@ -10,11 +10,13 @@ import zlib
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 import httpx2
+import msgspec
 
+from gemini_companion.adapters.gemini.body import Body
 from gemini_companion.adapters.gemini.event_stream import EventLines
 from gemini_companion.adapters.gemini.options import GeminiOptions
 
@@ -41,8 +43,55 @@ responses: ContextVar[list[httpx2.Response] | None] = ContextVar("responses", de
 """Where a caller gathers the responses that it closes itself: the SDK leaves one open whose stream has an error."""
 
 
+outgoing: ContextVar[Body | None] = ContextVar("outgoing", default=None)
+"""The body of the call under way, which a `BodyClient` sends in place of the placeholder."""
+
+PLACEHOLDER: Final = "This stands for a request's contents. It is never sent."
+"""The text of the one content that the SDK is given where a `BodyClient` sends the request."""
+
+_MOST_PLACEHOLDER_BYTES: Final = 4_096
+
+
 class AnswerTooLarge(Exception):
     """An answer grew past `MAX_ANSWER_BYTES`."""
+
+
+class UnexpectedRequest(Exception):
+    """The SDK made another request of the placeholder than the one that is known; nothing was sent."""
+
+
+class BodyClient(httpx2.AsyncClient):
+    """Sends `outgoing` where the SDK has it send the placeholder.
+
+    The SDK dumps what it sends as one text on the event loop, and takes no bytes. Its address, its headers and what
+    else it put into the body go out as it made them.
+    """
+
+    def build_request(self, method: str, url: Any, *, content: Any = None, headers: Any = None, **more: Any) -> Any:
+        """As `httpx2.AsyncClient`. Raises `UnexpectedRequest`."""
+        is_placeholder = (
+            isinstance(content, bytes) and len(content) < _MOST_PLACEHOLDER_BYTES and PLACEHOLDER.encode() in content
+        )
+        body = outgoing.get()
+        if body is None and not is_placeholder:
+            return super().build_request(method, url, content=content, headers=headers, **more)
+        sent = body.with_fields_of(_fields_of(content)) if body is not None and is_placeholder else None
+        if sent is None:
+            raise UnexpectedRequest
+        headers = httpx2.Headers(headers)
+        headers["content-length"] = str(sent.size)
+        return super().build_request(method, url, content=sent, headers=headers, **more)
+
+
+def _fields_of(placeholder: bytes) -> dict[str, Any]:
+    """The fields around the placeholder. Raises `UnexpectedRequest` if that is not all of the contents."""
+    try:
+        fields = msgspec.json.decode(placeholder, type=dict[str, Any])
+    except msgspec.DecodeError:
+        raise UnexpectedRequest from None
+    if fields.get("contents") != [{"parts": [{"text": PLACEHOLDER}], "role": "user"}]:
+        raise UnexpectedRequest
+    return fields
 
 
 @functools.cache
@@ -51,7 +100,7 @@ def tls_context() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def http_client(options: GeminiOptions) -> httpx2.AsyncClient:
+def http_client(options: GeminiOptions) -> BodyClient:
     """Our own client, so that the SDK chooses neither another HTTP library nor a timeout.
 
     The SDK's `timeout` would bound silence too, but it also makes the server end the whole answer by then. Redirects
@@ -77,7 +126,7 @@ def http_client(options: GeminiOptions) -> httpx2.AsyncClient:
         lines = EventLines() if kind == "text/event-stream" else None
         response.stream = _Unpacked(response.stream, encoding, lines)
 
-    return httpx2.AsyncClient(
+    return BodyClient(
         verify=tls_context(),
         trust_env=not (options.base_url and is_loopback(options.base_url)),
         follow_redirects=False,

@@ -42,6 +42,7 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.masks import Masks
 from gemini_companion.engine.history.pinned import PinnedTexts, prompts_in
+from gemini_companion.engine.history.settled import Settled
 from gemini_companion.engine.history.totals import Totals, add_totals
 
 
@@ -78,10 +79,8 @@ class History:
         """Every content that a view may show."""
         self._items: list[Item] = []
         """The view, not curated."""
-        self._settled: list[Item] = []
-        """Its curated items that appending cannot change any more: all of `_items[:_settled_to]`."""
-        self._settled_to = 0
-        self._settled_totals = Totals()
+        self._settled = Settled()
+        """Its curated items that appending cannot change any more."""
         self._last: dict[bool, tuple[int, list[Item]]] = {}
         """The last round curated, closed or not, and the length of the view then."""
         for entry in entries:
@@ -213,7 +212,12 @@ class History:
     def curated(self, *, close: bool = False) -> list[Item]:
         """The contents that may be sent: see `curation`. `close` fills in the results that the last round lacks."""
         last = self._last_round(close=close)
-        return self._settled + last
+        return self._settled.items + last
+
+    def request_contents(self, head: Content | None, more: Iterable[Content], *, close: bool) -> tuple[Content, ...]:
+        """`head`, the curated view, then `more`, as the API accepts them; see `sendable`. Costs what was appended."""
+        last = (item.content for item in self._last_round(close=close))
+        return self._settled.request.contents(head, (*last, *more))
 
     def contents(self) -> list[Content]:
         """The contents of the curated view, neighbours of one role not merged."""
@@ -222,7 +226,7 @@ class History:
     def totals(self) -> Totals:
         """Estimated tokens of the curated view. The cost grows with the length of the last round only."""
         last = self._last_round(close=False)
-        return add_totals(self._settled_totals, last)
+        return add_totals(self._settled.totals, last)
 
     def has_open_call(self) -> bool:
         """True while the last answer has function calls without results."""
@@ -321,7 +325,7 @@ class History:
             self._change_view()
 
     def _unsettle(self) -> None:
-        self._settled, self._settled_to, self._settled_totals = [], 0, Totals()
+        self._settled = Settled()
         self._last.clear()
 
     def _last_round(self, *, close: bool) -> list[Item]:
@@ -329,20 +333,16 @@ class History:
         self._settle()
         known = self._last.get(close)
         if known is None or known[0] != len(self._items):
-            items = self._items[self._settled_to :]
-            self._last[close] = known = (
-                len(self._items),
-                curate_round(items, self.measure, close=close) if items else [],
-            )
+            items = self._items[self._settled.to :]
+            curated = curate_round(items, self.measure, close=close) if items else []
+            self._last[close] = known = (len(self._items), curated)
         return known[1]
 
     def _settle(self) -> None:
         """Curate, once, the rounds that appending cannot change any more: all but the last."""
-        start, fresh = self._settled_to, list[Item]()
+        start, fresh = self._settled.to, list[Item]()
         while (end := round_end(self._items, start)) < len(self._items):
             fresh.extend(curate_round(self._items[start:end], self.measure, close=True))
             start = end
-        if fresh or start != self._settled_to:
-            self._settled.extend(fresh)
-            self._settled_totals = add_totals(self._settled_totals, fresh)
-            self._settled_to = start
+        if start != self._settled.to:
+            self._settled.extend(fresh, start)

@@ -23,6 +23,7 @@ from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult
 from gemini_companion.engine.history.part import response_of
+from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.tokens.ledger import totals_of
 from gemini_companion.sessions.compression.hooks import tell_hooks
 from gemini_companion.sessions.compression_events import ChatCompressed
@@ -89,9 +90,10 @@ def _due_ide_tokens(session: Session, before: Sequence[Item]) -> int:
 
 
 async def _count(session: Session, choice: ModelChoice, items: Sequence[Item], retries: RetryBudget) -> int:
+    environment = () if session.environment is None else (session.environment,)
     request = ModelRequest(
         model=choice.name,
-        contents=session.request_contents(items),
+        contents=sendable((*environment, *(item.content for item in items))),
         system_instruction=session.system_instruction,
         tools=session.declarations(choice),
     )

@@ -9,8 +9,9 @@ import msgspec
 from gemini_companion.engine.constraints.assurance import lacking
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.pinned import pins_content
+from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.sessions.models.port import ModelRequest
-from gemini_companion.sessions.session import Session, sendable
+from gemini_companion.sessions.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -18,6 +19,8 @@ logger = logging.getLogger(__name__)
 def assured(session: Session, request: ModelRequest) -> ModelRequest:
     """The request with every rule in force in it. One that is missing is a defect: it is logged, and put in."""
     standing = session.history.standing
+    if not standing:
+        return request
     turns = {one.turn_id for one in standing}
     own_parts: dict[str, tuple[Part, ...]] = {}
     for prompt in session.history.prompts:

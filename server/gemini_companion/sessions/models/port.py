@@ -57,6 +57,15 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """It is a `Grounder`: its service searches the web and reads pages."""
 
 
+class Conversation:
+    """Stands for one conversation: a provider may keep what it made of its contents for as long as this is held.
+
+    Two requests of one conversation may differ in everything; what is kept is for what they have in common.
+    """
+
+    __slots__ = ("__weakref__",)
+
+
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Exactly what is sent in one request. Roles of `contents` alternate, as the API requires."""
 
@@ -74,6 +83,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     top_k: float | None = None
     must_call: tuple[str, ...] | None = None
     """The model must call one of these of its `tools`, or if it is empty, any of them; `None`: as it likes."""
+    conversation: Conversation | None = None
+    """Whose contents these are; `None` for a request whose contents will not come again."""
     answers_json: bool = False
     """The answer is wished for as one JSON object; it is not decoded, and need not be one."""
 

@@ -98,7 +98,8 @@ async def _is_contradicted(
     more = (content,) if due.text is None else (user_text(due.text), content)
     request = ModelRequest(
         model=choice.name,
-        contents=session.request_contents(session.history.curated(), *more),
+        contents=session.request_contents(*more),
+        conversation=session.conversation,
         system_instruction=session.system_instruction,
         tools=session.declarations(choice),
     )

@@ -225,7 +225,8 @@ class Requests:
         parts = session.parts()
         request = ModelRequest(
             model=self.choice.name,
-            contents=session.request_contents(session.history.curated(close=True)),
+            contents=session.request_contents(close=True),
+            conversation=session.conversation,
             system_instruction=session.system_instruction,
             tools=session.declarations(self.choice),
             prompt_id=self.turn_id,

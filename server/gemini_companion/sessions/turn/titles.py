@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import chain, islice
 from typing import Final
 
 import msgspec
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
+from gemini_companion.engine.history.log import PromptEntry
 from gemini_companion.engine.prompts.attachments import parts_apart
 from gemini_companion.sessions.events import TitleChanged
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.statistics.recording import Recorded
-from gemini_companion.sessions.turn.topic import FEWEST_TURNS, has_moved
+from gemini_companion.sessions.turn.topic import FEWEST_TURNS, RECENT_PROMPTS, has_moved
 
 TITLE_SECONDS: Final = 5.0
 """Seconds that the small model may take (Gemini CLI's limit for a session's summary)."""
@@ -25,6 +27,8 @@ TITLE_CHARACTERS: Final = 80
 
 _SHOWN_CONTENTS: Final = 20
 _SHOWN_CHARACTERS: Final = 500
+_PROMPTS_BEFORE: Final = 100
+"""Prompts ahead of a title that show what it was made of; older ones it did not say either."""
 
 _REQUEST: Final = (
     "Give this conversation a title of at most eight words, in its own language, that says what the user is after. "
@@ -78,8 +82,8 @@ class Titles:
 
     async def _ask(self, session: Session) -> str:
         choice = session.choice()
-        said = [item for item in session.history.items if item.kind in ("prompt", "steer", "reply")]
-        shown = said[-_SHOWN_CONTENTS:]  # what it is about now
+        said = (item for item in reversed(session.history.items) if item.kind in ("prompt", "steer", "reply"))
+        shown = [*islice(said, _SHOWN_CONTENTS)][::-1]  # what it is about now
         lines = [f"{item.content.role}: {_own_text(item.content)[:_SHOWN_CHARACTERS]}" for item in shown]
         request = ModelRequest(
             model=self._services.models.titler(choice),
@@ -104,8 +108,9 @@ def _is_outgrown(session: Session) -> bool:
     at = session.meta.titled_at
     if not at or session.turns < at + FEWEST_TURNS:
         return False
-    prompts = [_own_text(item.content) for item in session.history.sources if item.kind == "prompt"]
-    return has_moved([session.meta.title, *prompts[:at]], prompts[at:])
+    prompts = [one.content for one in session.history.prompts if isinstance(one, PromptEntry)]
+    before, since = prompts[max(0, at - _PROMPTS_BEFORE) : at], prompts[at:][-RECENT_PROMPTS:]
+    return has_moved(chain((session.meta.title,), map(_own_text, before)), [*map(_own_text, since)])
 
 
 def _beginning(session: Session) -> str:

@@ -1,0 +1,30 @@
+"""The part of a view that appending cannot change any more, with what was summed up of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.sendable import GrowingRequest
+from gemini_companion.engine.history.totals import Totals, add_totals
+
+
+class Settled:
+    """Curated items. It only grows; a view that changes otherwise begins a new one."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        """Curated."""
+        self.to = 0
+        """They stand for so many items of the view that is not curated."""
+        self.totals = Totals()
+        """Their estimated tokens."""
+        self.request = GrowingRequest()
+        """Their contents as they are sent."""
+
+    def extend(self, curated: Sequence[Item], to: int) -> None:
+        """Add the next curated items, which stand for the view's up to `to`."""
+        self.items.extend(curated)
+        self.to = to
+        self.totals = add_totals(self.totals, curated)
+        self.request.extend(item.content for item in curated)
