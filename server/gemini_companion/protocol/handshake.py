@@ -27,7 +27,7 @@ def create_server(
     on_ready: Callable[[Connection], None],
     on_close: Callable[[Connection], Awaitable[None]],
 ) -> CompanionServer:
-    """A server that loads everything beyond LSP's handshake with the first message after it.
+    """A server that loads everything beyond LSP's handshake once that is answered.
 
     `create_host` makes the application's side of a connection; it is called at most once, before `on_ready`.
     `on_ready` is called when the client takes requests and notifications, `on_close` when it has left.

@@ -13,7 +13,6 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any, Final
@@ -34,7 +33,7 @@ def install() -> None:
         sys.meta_path.insert(0, _Finder())
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Finds that one module where it always is, and gives it another loader."""
 
     def find_spec(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
@@ -89,12 +88,11 @@ async def keep_house(app: Housekeeper, clock: Sleeper) -> None:
         await app.let_go_idle()
 
 
-async def redact_older(store: RedactableStore, load: Callable[[], None]) -> None:
-    """Take the secrets out of what was written before there was a vault; `load` has what takes long at first.
+async def redact_older(store: RedactableStore) -> None:
+    """Take the secrets out of what was written before there was a vault.
 
     Faults go to the log: the next start goes on where this one ended.
     """
-    await asyncio.to_thread(load)
     try:
         await store.redact_older()
     except CompanionError as fault:
