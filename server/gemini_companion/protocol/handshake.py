@@ -11,6 +11,7 @@ from gemini_companion.protocol.capabilities import ServerDescription
 from gemini_companion.protocol.codec import decode
 from gemini_companion.protocol.connection import Connection
 from gemini_companion.protocol.lifecycle import Lifecycle
+from gemini_companion.protocol.loading import loading
 from gemini_companion.protocol.lsp import InitializeParams
 from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.routes import Routes
@@ -40,9 +41,10 @@ def create_server(
         return {"codeActionProvider": {"codeActionKinds": ["", "quickfix"]}}
 
     def bind_methods(connection: Connection, routes: Routes) -> None:
-        from gemini_companion.protocol.binding import bind
+        with loading():
+            from gemini_companion.protocol.binding import bind
 
-        bind(routes, create_host(connection, options))
+            bind(routes, create_host(connection, options))
 
     return CompanionServer(
         ServerDescription(

@@ -54,7 +54,10 @@ class Daemon:
 
     def create_server(self) -> CompanionServer:
         """A server for one client."""
-        from gemini_companion.protocol.handshake import create_server
+        from gemini_companion.protocol.loading import loading
+
+        with loading():
+            from gemini_companion.protocol.handshake import create_server
 
         return create_server(
             version=__version__, create_host=self._create_host, on_ready=self._on_ready, on_close=self._on_close
