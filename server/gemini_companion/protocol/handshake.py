@@ -41,7 +41,7 @@ def create_server(
         return {"codeActionProvider": {"codeActionKinds": ["", "quickfix"]}}
 
     def bind_methods(connection: Connection, routes: Routes) -> None:
-        with loading():
+        with loading(is_last=True):
             from gemini_companion.protocol.binding import bind
 
             bind(routes, create_host(connection, options))
