@@ -227,4 +227,4 @@ async def test_a_daemon_that_has_chatted_has_built_few_classes_and_no_table(tmp_
         assert (await spoken.ask("gemini/chat", {"prompt": "What does parse do?"}))["turnId"]
     built, tables = json.loads(file.read_text("utf-8"))
     assert 0 < len(built) <= MOST_CLASSES
-    assert tables == [0, 0]
+    assert not any(tables)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gemini_companion.adapters.storage.store import SqliteStore
     from gemini_companion.adapters.vault.vault import Vault
     from gemini_companion.protocol.connection import Connection
+    from gemini_companion.protocol.dispatch import Dispatcher
+    from gemini_companion.protocol.handshake import Handshake
     from gemini_companion.protocol.host import Host
     from gemini_companion.protocol.options import InitializationOptions
     from gemini_companion.protocol.server import CompanionServer
@@ -52,14 +54,21 @@ class Daemon:
         self._recent: RecentFile | None = None
         self._vault: Vault
 
+    def create_dispatcher(self) -> Dispatcher:
+        """What takes the messages of one client."""
+        return self._handshake().dispatcher()
+
     def create_server(self) -> CompanionServer:
-        """A server for one client."""
+        """The same as a server of pygls."""
+        return self._handshake().server()
+
+    def _handshake(self) -> Handshake:
         from gemini_companion.protocol.loading import loading
 
         with loading():
-            from gemini_companion.protocol.handshake import create_server
+            from gemini_companion.protocol.handshake import Handshake
 
-        return create_server(
+        return Handshake(
             version=__version__, create_host=self._create_host, on_ready=self._on_ready, on_close=self._on_close
         )
 
@@ -276,4 +285,4 @@ def serve_stdio(
     from gemini_companion.protocol.transport import run_stdio
 
     close_to_others()
-    return run_stdio(lambda: Daemon(env, command_line, log_file).create_server().dispatcher)
+    return run_stdio(lambda: Daemon(env, command_line, log_file).create_dispatcher())
