@@ -10,7 +10,9 @@ from typing import Final
 from gemini_companion.engine.constraints.detect import detect
 from gemini_companion.engine.recall.words import indexed
 
-_PROMPT: Final = 'Please answer in German, always.\n- `names` and "titles" are don\'t-cares: use camelCase1.\n日本語。'
+_PROMPT: Final = (
+    'Always answer in German. Please be brief.\n- `names` and "titles" are don\'t-cares: use camelCase1.\n日本語。'
+)
 _STEPS: Final[tuple[Callable[[], object], ...]] = (partial(detect, _PROMPT), partial(indexed, _PROMPT))
 """Each compiles the patterns that it looks through a prompt with: some milliseconds."""
 
