@@ -11,7 +11,7 @@ from gemini_companion.engine.constraints.detect import detect
 from gemini_companion.engine.recall.words import indexed
 
 _PROMPT: Final = (
-    "Always answer in German. Please be brief.\n- `names` and \"titles\" are don't-cares: use camelCase1.\n日本語。"
+    'Always answer in German. Please be brief.\n- `names` and "titles" are don\'t-cares: use camelCase1.\n日本語。'
 )
 _STEPS: Final[tuple[Callable[[], object], ...]] = (partial(detect, _PROMPT), partial(indexed, _PROMPT))
 """Each compiles the patterns that it looks through a prompt with: some milliseconds."""
