@@ -73,9 +73,14 @@ def test_the_names_that_initialize_answers_are_those_of_the_table() -> None:
 @pytest.mark.process
 def test_nothing_slow_is_loaded_before_initialize_is_answered() -> None:
     program = (
-        "import sys; from gemini_companion.wiring.daemon import Daemon; Daemon({'HOME': '/nowhere'}).create_server();"
-        " print(sorted(name for name in sys.modules if name.split('.')[0] in ('google', 'httpx2', 'sqlite3',"
-        " 'watchfiles', 'rich', 'platformdirs') or name.startswith('gemini_companion.sessions')))"
+        "import asyncio, sys; from gemini_companion.wiring.daemon import Daemon\nasync def answer():\n"
+        " daemon = Daemon({'HOME': '/nowhere'}).create_dispatcher()\n"
+        ' daemon.receive(b\'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"rootUri":"file:///","capabilities":{}}}\')\n'
+        " assert daemon.documents.encoding\n"
+        " print(sorted(name for name in sys.modules if name.split('.')[0] in ('attr', 'cattrs', 'cryptography',"
+        " 'google', 'httpx2', 'lsprotocol', 'sqlite3', 'watchfiles', 'rich', 'platformdirs', 'psutil')"
+        " or name.startswith(('gemini_companion.sessions', 'pygls.lsp', 'pygls.workspace'))))\n"
+        "asyncio.run(answer())"
     )
     run = subprocess.run(
         [sys.executable, "-c", program],

@@ -17,8 +17,10 @@ def main() -> int:
 
 def _run(arguments: list[str]) -> int:
     if arguments == ["serve"] or arguments == ["serve", "--stdio"]:
-        from gemini_companion.wiring.daemon import serve_stdio
+        from gemini_companion.protocol.loading import loading
 
+        with loading():
+            from gemini_companion.wiring.daemon import serve_stdio
         return serve_stdio(os.environ)
     from gemini_companion.cli.main import run
 

@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
@@ -106,11 +107,12 @@ class Daemon:
         assert self.process.stdout
         descriptor = self.process.stdout.fileno()
         parser = FrameParser()
-        while data := os.read(descriptor, 1 << 16):
-            at = time.perf_counter_ns()
-            parser.feed(data)
-            while isinstance(body := parser.next(), bytes):
-                self._arrived.put((at, body))
+        with suppress(OSError):  # killed in the middle of an answer: its pipe is closed beneath this
+            while data := os.read(descriptor, 1 << 16):
+                at = time.perf_counter_ns()
+                parser.feed(data)
+                while isinstance(body := parser.next(), bytes):
+                    self._arrived.put((at, body))
         self._arrived.put(None)
 
 

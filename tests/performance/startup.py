@@ -1,10 +1,12 @@
-"""From spawning a server to its answer to `initialize`, and the memory that it has then."""
+"""From spawning a server to its answer to `initialize` and to a first answer, and the memory that it has then."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,14 +18,24 @@ from tests.performance.figures import Figure, Finding, Skipped
 from tests.performance.gemini_cli import CLI, Unavailable, installed, node
 from tests.performance.options import Options
 from tests.performance.timing import descendants, interleaved, medians, resident_mib
+from tests.support.lsp_types import PLAIN
 
 NAME: Final = "startup"
 BARE: Final = "a bare pygls server"
 GEMINI_CLI: Final = "gemini --acp"
 
-BESIDE_BARE: Final = 1.25
-BESIDE_GEMINI_CLI: Final = 0.4
+WHOLE: Final = "with LSP's types built whole"
+
+BESIDE_BARE: Final = 0.35
+BESIDE_GEMINI_CLI: Final = 0.1
 MEMORY_BESIDE_GEMINI_CLI: Final = 0.3
+FIRST_DELTA_BESIDE_WHOLE: Final = 0.75
+MEMORY: Final = 36.0
+"""MiB, with `initialize` answered and nothing asked."""
+IDLE_MEMORY: Final = 56.0
+"""MiB, with every method bound and nothing asked."""
+_IDLE_AFTER: Final = 4.0
+"""Seconds after which a daemon has done all that it does by itself."""
 
 _TO_ACP: Final = {
     "jsonrpc": "2.0",
@@ -88,7 +100,7 @@ def run(options: Options) -> Iterator[Finding]:
             beside_value=ms[GEMINI_CLI],
             target=BESIDE_GEMINI_CLI,
         )
-    yield Figure(bench=NAME, name="memory then", value=mib["ours"], unit="MiB", beside=BARE, beside_value=mib[BARE])
+    yield Figure(bench=NAME, name="memory then", value=mib["ours"], unit="MiB", target=MEMORY)
     if is_there:
         yield Figure(
             bench=NAME,
@@ -100,6 +112,52 @@ def run(options: Options) -> Iterator[Finding]:
             target=MEMORY_BESIDE_GEMINI_CLI,
             note="Gemini CLI's launcher, a process of its own, is not counted",
         )
+
+    yield from _later(options, environment)
+
+
+def _later(options: Options, environment: dict[str, str]) -> Iterator[Finding]:
+    """The first answer of the built-in model, asked for at once; and the memory of a daemon that nobody asks."""
+    whole = {**environment, "PYTHONPATH": os.pathsep.join([environment["PYTHONPATH"], PLAIN])}
+    command = options.server_command()
+    contenders = {"ours": partial(_first_delta, command, environment), WHOLE: partial(_first_delta, command, whole)}
+    for measure in contenders.values():
+        measure()
+    ms = medians(interleaved(contenders, options.rounds(9)))
+    yield Figure(
+        bench=NAME,
+        name="to the first words of an answer",
+        value=ms["ours"],
+        unit="ms",
+        beside=WHOLE,
+        beside_value=ms[WHOLE],
+        target=FIRST_DELTA_BESIDE_WHOLE,
+    )
+    yield Figure(bench=NAME, name="memory, idle", value=_idle(command, environment), unit="MiB", target=IDLE_MEMORY)
+
+
+def _first_delta(command: list[str], environment: dict[str, str]) -> float:
+    """Milliseconds from spawning."""
+    with Daemon(command, environment) as daemon:
+        daemon.initialize()
+        daemon.notify("initialized", {})
+        daemon.send("gemini/chat", {"prompt": "What does parse do?"})
+        while True:
+            arrival = daemon.next()
+            if "error" in arrival.message:
+                raise EOFError(f"no answer: {arrival.message['error']}")
+            if arrival.message.get("params", {}).get("event", {}).get("type") == "messageDelta":
+                return arrival.at / 1e6 - daemon.started * 1000
+
+
+def _idle(command: list[str], environment: dict[str, str]) -> float:
+    """MiB resident."""
+    with Daemon(command, environment) as daemon:
+        daemon.initialize()
+        daemon.notify("initialized", {})
+        daemon.request("gemini/models", {})
+        threading.Event().wait(_IDLE_AFTER)
+        return resident_mib(daemon.process.pid)
 
 
 def _note(starts: list[Start], measure: Callable[[], Start]) -> float:

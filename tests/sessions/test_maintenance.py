@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import pytest
 
+from gemini_companion.engine.constraints.detect import detect
 from gemini_companion.engine.errors import CompanionError, StorageFault
+from gemini_companion.engine.recall.words import indexed
 from gemini_companion.sessions.maintenance import keep_house, keep_within_limits, maintain, redact_older
 from gemini_companion.sessions.retention import StoredSession
+from gemini_companion.sessions.turn.rehearsal import rehearse
 from gemini_companion.settings.session_retention import DAY_MS, SessionRetention
 
 
@@ -141,6 +145,37 @@ async def test_earlier_chats_are_gone_through_for_secrets_and_a_fault_only_logge
     caplog: pytest.LogCaptureFixture, *, fail: bool
 ):
     parts = Parts(fail=fail)
-    await redact_older(parts, lambda: parts.calls.append("load"))
-    assert parts.calls == ["load", "redact"]
+    await redact_older(parts)
+    assert parts.calls == ["redact"]
     assert ("still have the secrets" in caplog.text) == fail
+
+
+async def test_a_prompt_that_was_rehearsed_compiles_no_pattern(monkeypatch: pytest.MonkeyPatch):
+    await rehearse()
+    compiled: list[str] = []
+    plain = re.compile
+
+    def compile_and_note(source: str, flags: int = 0) -> re.Pattern[str]:
+        compiled.append(source)
+        return plain(source, flags)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(re, "compile", compile_and_note)
+        assert detect("Always answer in German. Don't use `tabs`.")
+        assert indexed("camelCase in 日本語")
+    assert compiled == []
+
+
+async def test_messages_are_answered_between_the_steps_of_a_rehearsal():
+    turns = 0
+
+    async def answer() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    answering = asyncio.create_task(answer())
+    await rehearse()
+    answering.cancel()
+    assert turns >= 2

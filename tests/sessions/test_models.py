@@ -109,3 +109,26 @@ def test_all_models_are_listed_in_the_order_of_registration() -> None:
 def test_a_registry_without_a_last_provider_is_refused() -> None:
     with pytest.raises(ValueError, match="fallback"):
         ModelRegistry([Registration(catalogue=GEMINI_CATALOGUE, provider=None)])
+
+
+class Warmed(ScriptedModel):
+    """Says that it was warmed up."""
+
+    is_warm = False
+
+    async def warm_up(self) -> None:
+        self.is_warm = True
+
+
+@pytest.mark.parametrize(("is_there", "is_set_up"), [(True, True), (True, False), (False, True)])
+async def test_the_fallback_is_warmed_up_where_no_other_model_is_set_up(*, is_there: bool, is_set_up: bool) -> None:
+    small, fallback = Warmed(), Warmed("offline")
+    provider = small if is_there else None
+    registry = ModelRegistry(
+        [
+            Registration(catalogue=SmallCatalogue(), provider=provider, is_set_up=lambda: is_set_up),
+            Registration(catalogue=OFFLINE_CATALOGUE, provider=fallback),
+        ]
+    )
+    await registry.warm_up()
+    assert (small.is_warm, fallback.is_warm) == (is_there and is_set_up, not (is_there and is_set_up))

@@ -16,6 +16,7 @@ from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from pytest_lsp.client import make_test_lsp_client
 
+from tests.support.lsp_types import daemon_paths
 from tests.support.patience import PATIENCE
 
 SERVER = [sys.executable, "-m", "gemini_companion", "serve"]
@@ -24,12 +25,11 @@ SERVER = [sys.executable, "-m", "gemini_companion", "serve"]
 def server_environment(tmp_path: Path, **more: str) -> dict[str, str]:
     """An environment without keys, whose home and data are the test's own."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GEMINI", "GOOGLE", "COMPANION"))}
-    server = str(Path(__file__).resolve().parents[2] / "server")
     return {
         **kept,
         "HOME": str(tmp_path / "home"),
         "COMPANION_DATA_DIR": str(tmp_path / "data"),
-        "PYTHONPATH": server,
+        "PYTHONPATH": daemon_paths(Path(__file__).resolve().parents[2] / "server"),
         **more,
     }
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gemini_companion.protocol.server import CompanionServer
+from tests.support.lsp_types import daemon_paths
 from tests.support.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -138,7 +139,6 @@ class ProcessClient:
     @classmethod
     async def start(cls, *arguments: str, env: Mapping[str, str] | None = None) -> ProcessClient:
         """Run `python arguments…` with the project importable."""
-        paths = os.pathsep.join([str(ROOT / "server"), str(ROOT)])
         loop = asyncio.get_running_loop()
         transport, protocol = await loop.subprocess_exec(
             lambda: asyncio.subprocess.SubprocessStreamProtocol(limit=2**27, loop=loop),
@@ -147,7 +147,7 @@ class ProcessClient:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": paths, **(env or {})},
+            env={**os.environ, "PYTHONPATH": daemon_paths(ROOT / "server", ROOT), **(env or {})},
         )
         return cls(asyncio.subprocess.Process(transport, protocol, loop), transport)
 

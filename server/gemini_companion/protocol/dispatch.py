@@ -34,6 +34,8 @@ logger = logging.getLogger(__name__)
 
 MAX_IN_FLIGHT: Final = 1024
 """Requests of one client that may be unanswered at once; more are refused as `overloaded`."""
+BIND_AFTER: Final = 0.002
+"""Seconds from the answer to `initialize` to `Lifecycle.bind`, if nothing comes before: the answer goes out first."""
 CLOSE_TIMEOUT: Final = 10.0
 """Seconds for `Lifecycle.on_close`."""
 
@@ -76,6 +78,7 @@ class Dispatcher:
         self._on_other_answer = on_other_answer
         self._documents: Workspace | None = None
         self._is_bound = False
+        self._not_bound: Exception | None = None
         self._is_ready = False
         self._is_shut_down = False
         self._writer: Writer | None = None
@@ -142,8 +145,7 @@ class Dispatcher:
         if is_answer:
             self._on_answer(message)
             return
-        if self._documents is not None and not self._is_shut_down and not self._is_bound:
-            self._bind()
+        self._bind()
         method = message.get("method")
         if not isinstance(method, str):
             raise protocol_error(INVALID_REQUEST, "The message has no method, or one that is no string.")
@@ -156,12 +158,21 @@ class Dispatcher:
         self._on_request(call_id, method, message.get("params"))
 
     def _bind(self) -> None:
+        """Bind the methods, once. Raises what went wrong then, for one message to be answered with."""
+        self._bind_early()
+        fault, self._not_bound = self._not_bound, None
+        if fault is not None:
+            raise fault
+
+    def _bind_early(self) -> None:
+        if self._is_bound or self._documents is None or self._is_shut_down or self.is_closed:
+            return
         self._is_bound = True
         try:
             self._lifecycle.bind(self.connection, self.routes)
         except Exception as error:
             log_defect(error, doing="loading the methods")
-            raise
+            self._not_bound = error
 
     def _on_request(self, call_id: MessageId, method: str, raw: object) -> None:
         if call_id in self.calls:
@@ -170,6 +181,7 @@ class Dispatcher:
             raise protocol_error(INVALID_REQUEST, "The server is shutting down.")
         if method == "initialize":
             self.send({"jsonrpc": "2.0", "id": call_id, "result": self._initialize(raw)})
+            asyncio.get_running_loop().call_later(BIND_AFTER, self._bind_early)
         elif self._documents is None:
             raise protocol_error(NOT_INITIALIZED, "The first request must be initialize.")
         elif method == "shutdown":

@@ -9,17 +9,17 @@ the lines it touches.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, cast
 from urllib.parse import unquote
 
 import msgspec
 from lsprotocol import types
-from pygls.uris import from_fs_path
 from pygls.workspace import TextDocument, Workspace
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.protocol import lsp
+from gemini_companion.protocol.described import Described, described
 
 if TYPE_CHECKING:
     from gemini_companion.engine.ide_context.positions import PositionEncoding
@@ -28,9 +28,6 @@ _UNITS: dict[str, tuple[str, int]] = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-
 """Codec, and bytes per code unit. UTF-32 units are Python's own."""
 _OTHER_BREAKS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 """Where `str.splitlines` breaks and LSP does not."""
-
-_ENCODINGS: Final = ("utf-16", "utf-8", "utf-32")
-"""Position encodings; the first is LSP's default."""
 
 
 class Position(Protocol):
@@ -170,29 +167,18 @@ class Documents(Workspace):
 
 
 def open_workspace(params: lsp.InitializeParams) -> Documents:
-    """The workspace that a client describes: its folders, or else its root, and the first position encoding of its list
-    that we know. Raises `InvalidInput` for a root that is no URI.
-    """
-    root_uri = params.root_uri or (from_fs_path(params.root_path) if params.root_path else None)
-    folders = params.workspace_folders
-    if folders is None:
-        folders = (lsp.WorkspaceFolder(uri=root_uri),) if root_uri else ()
-    try:
-        return Documents(
-            root_uri,
-            types.TextDocumentSyncKind.Incremental,
-            [types.WorkspaceFolder(uri=folder.uri, name=folder.name) for folder in folders],
-            _position_encoding(params.capabilities),
-        )
-    except ValueError as error:  # as for file://[
-        raise InvalidInput("$.rootUri: this is no URI.", path="$.rootUri") from error
+    """The workspace that a client describes. Raises `InvalidInput` for a root that is no URI."""
+    return documents_of(described(params))
 
 
-def _position_encoding(capabilities: Mapping[str, Any]) -> str:
-    general = capabilities.get("general")
-    offered = cast("dict[str, object]", general).get("positionEncodings") if isinstance(general, dict) else None
-    known = [name for name in cast("list[object]", offered) if name in _ENCODINGS] if isinstance(offered, list) else []
-    return str(known[0]) if known else _ENCODINGS[0]
+def documents_of(workspace: Described) -> Documents:
+    """That workspace, in which no document is open."""
+    return Documents(
+        workspace.root_uri,
+        types.TextDocumentSyncKind.Incremental,
+        [types.WorkspaceFolder(uri=folder.uri, name=folder.name) for folder in workspace.folders],
+        workspace.encoding,
+    )
 
 
 def split_lines(text: str) -> list[str]:

@@ -1,4 +1,8 @@
-"""One client's server: answers `initialize` at once, and binds the application's methods right after."""
+"""One client's server: answers `initialize` at once, and binds the application's methods right after.
+
+Over stdio it is a dispatcher alone. pygls' server, which nothing before the answer needs, is around it only where its
+typed requests to the client are wanted.
+"""
 
 from __future__ import annotations
 
@@ -10,50 +14,66 @@ from gemini_companion.protocol import names
 from gemini_companion.protocol.capabilities import ServerDescription
 from gemini_companion.protocol.codec import decode
 from gemini_companion.protocol.connection import Connection
+from gemini_companion.protocol.dispatch import Dispatcher
+from gemini_companion.protocol.late_workspace import LateWorkspace
 from gemini_companion.protocol.lifecycle import Lifecycle
+from gemini_companion.protocol.loading import loading
 from gemini_companion.protocol.lsp import InitializeParams
 from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.routes import Routes
-from gemini_companion.protocol.server import CompanionServer
 
 if TYPE_CHECKING:
     from gemini_companion.protocol.host import Host
+    from gemini_companion.protocol.server import CompanionServer
 
 
-def create_server(
-    *,
-    version: str,
-    create_host: Callable[[Connection, InitializationOptions], Host],
-    on_ready: Callable[[Connection], None],
-    on_close: Callable[[Connection], Awaitable[None]],
-) -> CompanionServer:
-    """A server that loads everything beyond LSP's handshake with the first message after it.
+class Handshake:
+    """What a client is told of the daemon, and what the daemon does at the turning points of its life.
 
     `create_host` makes the application's side of a connection; it is called at most once, before `on_ready`.
     `on_ready` is called when the client takes requests and notifications, `on_close` when it has left.
     """
-    options = InitializationOptions()
 
-    def initialize(_connection: Connection, params: InitializeParams) -> Mapping[str, Any]:
-        nonlocal options
-        options = _options(params.initialization_options)
-        return {"codeActionProvider": {"codeActionKinds": ["", "quickfix"]}}
-
-    def bind_methods(connection: Connection, routes: Routes) -> None:
-        from gemini_companion.protocol.binding import bind
-
-        bind(routes, create_host(connection, options))
-
-    return CompanionServer(
-        ServerDescription(
+    def __init__(
+        self,
+        *,
+        version: str,
+        create_host: Callable[[Connection, InitializationOptions], Host],
+        on_ready: Callable[[Connection], None],
+        on_close: Callable[[Connection], Awaitable[None]],
+    ) -> None:
+        self._create_host = create_host
+        self._options = InitializationOptions()
+        self._description = ServerDescription(
             name="gemini-companion",
             version=version,
             methods=names.METHODS,
             commands=names.COMMANDS,
             events=names.EVENTS,
-        ),
-        Lifecycle(on_initialize=initialize, bind=bind_methods, on_initialized=on_ready, on_close=on_close),
-    )
+        )
+        self._lifecycle = Lifecycle(
+            on_initialize=self._initialize, bind=self._bind, on_initialized=on_ready, on_close=on_close
+        )
+
+    def dispatcher(self) -> Dispatcher:
+        """A dispatcher for the one client."""
+        return Dispatcher(self._description, open_workspace=LateWorkspace, lifecycle=self._lifecycle)
+
+    def server(self) -> CompanionServer:
+        """The same with pygls' server around it."""
+        from gemini_companion.protocol.server import CompanionServer
+
+        return CompanionServer(self._description, self._lifecycle)
+
+    def _initialize(self, _connection: Connection, params: InitializeParams) -> Mapping[str, Any]:
+        self._options = _options(params.initialization_options)
+        return {"codeActionProvider": {"codeActionKinds": ["", "quickfix"]}}
+
+    def _bind(self, connection: Connection, routes: Routes) -> None:
+        with loading(is_last=True):
+            from gemini_companion.protocol.binding import bind
+
+            bind(routes, self._create_host(connection, self._options))
 
 
 def _options(raw: object) -> InitializationOptions:

@@ -36,7 +36,9 @@ class Lifecycle:
     client.
     """
     bind: Callable[[Connection, Routes], None] = _nothing_to_bind
-    """Binds what is named in `initialize` only; called once, with the first message after that was answered."""
+    """Binds what is named in `initialize` only; called once, soon after that is answered, and at
+    the latest with the next message.
+    """
     on_initialized: Callable[[Connection], None] = _nothing
     """From now on the client may be sent requests and notifications."""
     on_close: Callable[[Connection], Awaitable[None]] = _nothing_to_close

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
@@ -10,6 +9,7 @@ from typing import Final, Protocol
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.sessions.recall_store import RecallStore
 from gemini_companion.sessions.retention import StoredSession, surplus
+from gemini_companion.sessions.turn.rehearsal import rehearse
 from gemini_companion.settings.session_retention import DAY_MS, SessionRetention
 
 logger = logging.getLogger(__name__)
@@ -89,12 +89,11 @@ async def keep_house(app: Housekeeper, clock: Sleeper) -> None:
         await app.let_go_idle()
 
 
-async def redact_older(store: RedactableStore, load: Callable[[], None]) -> None:
-    """Take the secrets out of what was written before there was a vault; `load` has what takes long at first.
+async def redact_older(store: RedactableStore) -> None:
+    """Take the secrets out of what was written before there was a vault.
 
     Faults go to the log: the next start goes on where this one ended.
     """
-    await asyncio.to_thread(load)
     try:
         await store.redact_older()
     except CompanionError as fault:
@@ -116,7 +115,10 @@ async def maintain(
     clock: Waiting,
     tell: Callable[[str], None],
 ) -> None:
-    """Warm the models up, then keep sessions within limits until cancelled: the first prompt comes first."""
+    """Rehearse a prompt, warm the models up, then keep sessions within limits until cancelled: the first prompt comes
+    first.
+    """
+    await rehearse()
     await warm_up(models)
     await keep_within_limits(store, limits, clock, tell)
 

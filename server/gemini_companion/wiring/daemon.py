@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gemini_companion.adapters.storage.store import SqliteStore
     from gemini_companion.adapters.vault.vault import Vault
     from gemini_companion.protocol.connection import Connection
+    from gemini_companion.protocol.dispatch import Dispatcher
+    from gemini_companion.protocol.handshake import Handshake
     from gemini_companion.protocol.host import Host
     from gemini_companion.protocol.options import InitializationOptions
     from gemini_companion.protocol.server import CompanionServer
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from gemini_companion.sessions.skills.service import SkillService
     from gemini_companion.settings.service import SettingsService
     from gemini_companion.wiring.telemetry import TelemetrySwitch
+    from gemini_companion.wiring.watches import Watches
 
 
 class Daemon:
@@ -51,11 +54,21 @@ class Daemon:
         self._recent: RecentFile | None = None
         self._vault: Vault
 
-    def create_server(self) -> CompanionServer:
-        """A server for one client."""
-        from gemini_companion.protocol.handshake import create_server
+    def create_dispatcher(self) -> Dispatcher:
+        """What takes the messages of one client."""
+        return self._handshake().dispatcher()
 
-        return create_server(
+    def create_server(self) -> CompanionServer:
+        """The same as a server of pygls."""
+        return self._handshake().server()
+
+    def _handshake(self) -> Handshake:
+        from gemini_companion.protocol.loading import loading
+
+        with loading():
+            from gemini_companion.protocol.handshake import Handshake
+
+        return Handshake(
             version=__version__, create_host=self._create_host, on_ready=self._on_ready, on_close=self._on_close
         )
 
@@ -80,20 +93,21 @@ class Daemon:
             from gemini_companion.adapters.clock import SystemClock
             from gemini_companion.adapters.storage.project import project_key
             from gemini_companion.adapters.storage.store import open_store
-            from gemini_companion.adapters.watching import FileWatch
             from gemini_companion.sessions.application import Application
             from gemini_companion.sessions.mcp.commands import ServerCommands
             from gemini_companion.sessions.tools.background import Commands
             from gemini_companion.settings.service import SettingsService
             from gemini_companion.wiring.vault import build_vault
+            from gemini_companion.wiring.watches import Watches
 
+            watches = Watches()
             self._settings = settings = SettingsService(
                 home_directory(self._env),
                 self._env,
                 folders,
                 on_changed=self._on_settings,
                 on_problem=self._on_problem,
-                watch_files=FileWatch,
+                watch_files=watches.files,
                 command_line=self._command_line,
                 on_environment=self._on_environment,
             )
@@ -103,10 +117,11 @@ class Daemon:
                 data_directory(self._env), project_key(folders), clock=SystemClock(), notify=warn, vault=self._vault
             )
             commands = Commands()
-            self._memory = self._build_memory()
+            self._memory = self._build_memory(watches)
             self._commands, self._skills = build_extending(
                 home_directory(self._env),
                 settings,
+                watches,
                 folders=lambda: self._app.folders() if self._app else (),
                 tell=lambda event: self._app.notify_all(event) if self._app else None,
             )
@@ -131,9 +146,8 @@ class Daemon:
             self._app = Application(services, build_tooling(self._env, commands, settings))
         return self._app
 
-    def _build_memory(self) -> MemoryService:
+    def _build_memory(self, watches: Watches) -> MemoryService:
         from gemini_companion.adapters.memory.files import DiskMemoryFiles
-        from gemini_companion.adapters.watching import FileWatch
         from gemini_companion.sessions.events import MemoryChanged
         from gemini_companion.sessions.memory.service import MemoryService
 
@@ -143,7 +157,7 @@ class Daemon:
             folders=lambda: self._app.folders() if self._app else (),
             trusted=self._settings.is_trusted,
             on_changed=lambda paths: self._app.notify_all(MemoryChanged(paths=paths)) if self._app else None,
-            watch_files=FileWatch,
+            watch_files=watches.files,
         )
 
     def _on_ready(self, connection: Connection) -> None:
@@ -175,7 +189,7 @@ class Daemon:
         """Go through what was written without redaction."""
         from gemini_companion.sessions.maintenance import redact_older
 
-        work = redact_older(self._store, self._vault.load)
+        work = redact_older(self._store)
         return asyncio.get_running_loop().create_task(work, name="redacting")
 
     async def _on_close(self, connection: Connection) -> None:
@@ -275,4 +289,4 @@ def serve_stdio(
     from gemini_companion.protocol.transport import run_stdio
 
     close_to_others()
-    return run_stdio(lambda: Daemon(env, command_line, log_file).create_server().dispatcher)
+    return run_stdio(lambda: Daemon(env, command_line, log_file).create_dispatcher())

@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from gemini_companion.sessions.events import Event
     from gemini_companion.sessions.skills.service import SkillService
     from gemini_companion.settings.service import SettingsService
+    from gemini_companion.wiring.watches import Watches
 
 
 def build_extending(
     home: Path,
     settings: SettingsService,
+    watches: Watches,
     *,
     folders: Callable[[], Sequence[str]],
     tell: Callable[[Event], None],
@@ -23,7 +25,6 @@ def build_extending(
     """Slash commands and skills of a home folder and the open workspace `folders`; `tell` gets what changed."""
     from gemini_companion.adapters.extending.command_files import DiskCommandFiles
     from gemini_companion.adapters.extending.skill_files import DiskSkillFiles
-    from gemini_companion.adapters.folder_watch import FolderWatch
     from gemini_companion.sessions.commands.custom import CustomCommands
     from gemini_companion.sessions.commands.files import FileWish
     from gemini_companion.sessions.commands.registry import SlashCommands
@@ -34,7 +35,10 @@ def build_extending(
         return FileWish(folders=tuple(folders()), trusted=settings.is_trusted())
 
     custom = CustomCommands(
-        DiskCommandFiles(str(home)), wish, on_changed=lambda: tell(SlashCommandsChanged()), watch_folders=FolderWatch
+        DiskCommandFiles(str(home)),
+        wish,
+        on_changed=lambda: tell(SlashCommandsChanged()),
+        watch_folders=watches.folders,
     )
     skills = SkillService(
         DiskSkillFiles(str(home)),
@@ -42,6 +46,6 @@ def build_extending(
         settings=lambda: settings.current,
         switch=settings,
         on_changed=lambda: tell(SkillsChanged()),
-        watch_folders=FolderWatch,
+        watch_folders=watches.folders,
     )
     return SlashCommands(custom), skills

@@ -72,3 +72,12 @@ async def test_without_a_key_what_was_written_before_stays_as_it_is(make_store: 
     await store.redact_older()
     assert await all_that_is_kept(store) == before
     assert (await store.secrets())[1] == len(PLANTED) + 1
+
+
+async def test_where_nothing_is_left_no_key_is_asked_for(make_store: MakeStore, tmp_path: Path) -> None:
+    def ask() -> None:
+        raise AssertionError("the keyring was asked")
+
+    store = make_store(vault=vault(tmp_path, keyring=ask))
+    await store.redact_older()
+    assert not (tmp_path / "vault").exists()

@@ -22,8 +22,7 @@ import msgspec
 
 from gemini_companion.adapters.hooks.environment import scrubbed
 from gemini_companion.adapters.processes import reaper
-from gemini_companion.adapters.processes.environment import program_finder
-from gemini_companion.adapters.processes.leftovers import TOKEN, end_leftovers
+from gemini_companion.adapters.processes.environment import TOKEN, program_finder
 from gemini_companion.engine.hooks.answers import MAX_OUTPUT_BYTES, HookEnd
 
 _REAPER: Final = str(Path(reaper.__file__).resolve())
@@ -189,6 +188,8 @@ class _Run:
             child = msgspec.json.decode(first, type=_Begun).child
         with suppress(msgspec.DecodeError):
             return msgspec.json.decode(first if child is None else last, type=_Report)
+        from gemini_companion.adapters.processes.leftovers import end_leftovers
+
         await asyncio.to_thread(end_leftovers, child, self._token)
         return _Report()
 

@@ -19,7 +19,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from gemini_companion.adapters.processes import reaper
-from gemini_companion.adapters.processes.leftovers import TOKEN, end_leftovers
+from gemini_companion.adapters.processes.environment import TOKEN
 
 MAX_LINE: Final = 16 * 2**20
 """Bytes of one message: ten megabytes of media, as base64, and their frame."""
@@ -144,6 +144,8 @@ class ServerProcess:
         if not self.ended.done():
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, 9)
+            from gemini_companion.adapters.processes.leftovers import end_leftovers
+
             await asyncio.to_thread(end_leftovers, self._report().child, self._token)
             self._hear_end()
         waiting = asyncio.create_task(self._process.wait(), name="mcp server end")

@@ -109,8 +109,8 @@ class OfflineProvider:
         return CountedTokens(total=round(total), source="estimate", covers_system=True)
 
     async def warm_up(self) -> None:
-        """Load what answers, off the event loop."""
-        await asyncio.to_thread(_answer, (), ())
+        """Load what answers, off the event loop, and have it answer something."""
+        await asyncio.to_thread(_rehearse)
 
     async def close(self) -> None:
         """Nothing to let go of."""
@@ -221,6 +221,12 @@ def _answer(
     from gemini_companion.adapters.offline.conversation import read_conversation
 
     return compose_answer(read_conversation(contents), documents, is_fallback=is_fallback, poll=poll)
+
+
+def _rehearse() -> None:
+    prompt = Content(role="user", parts=({"text": "What does parse do?"},))
+    _next_step((prompt,), (), frozenset())
+    list(word_groups(_answer((prompt,), ())))
 
 
 def _next_step(

@@ -7,6 +7,9 @@ import shutil
 from collections.abc import Callable, Mapping
 from typing import Final
 
+TOKEN: Final = "GEMINI_COMPANION_COMMAND"
+"""The variable that every process of a command has, unless it was taken out on purpose."""
+
 _NAMES: Final = """
     ANDROID_HOME APPDATA CARGO_HOME COMSPEC CONDA_DEFAULT_ENV CONDA_PREFIX DOTNET_ROOT GOBIN GOMODCACHE GOPATH
     GOROOT HOME HOMEDRIVE HOMEPATH JAVA_HOME LANG LANGUAGE LD_LIBRARY_PATH LOCALAPPDATA LOGNAME NVM_BIN NVM_DIR

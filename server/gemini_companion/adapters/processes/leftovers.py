@@ -1,4 +1,7 @@
-"""Ends what a command left running when nothing stands above it any more."""
+"""Ends what a command left running when nothing stands above it any more.
+
+Import it where something has ended: psutil, which lists the system's processes, takes as long as thirty other modules.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ from typing import Final
 
 import psutil
 
-TOKEN: Final = "GEMINI_COMPANION_COMMAND"
-"""The variable that every process of a command has, unless it was taken out on purpose."""
+from gemini_companion.adapters.processes.environment import TOKEN
+
 PATIENCE: Final = 1.0
 """Seconds that forcing may take."""
 _PAUSE: Final = 0.01

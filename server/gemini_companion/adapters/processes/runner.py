@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from gemini_companion.adapters.processes import reaper
-from gemini_companion.adapters.processes.environment import clean, program_finder
-from gemini_companion.adapters.processes.leftovers import TOKEN
+from gemini_companion.adapters.processes.environment import TOKEN, clean, program_finder
 from gemini_companion.adapters.processes.output import Output
 from gemini_companion.adapters.processes.running import READ, ReapedCommand
 from gemini_companion.adapters.processes.sandbox import Held, Sandboxes

@@ -11,7 +11,6 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from gemini_companion.adapters.processes.leftovers import end_leftovers
 from gemini_companion.adapters.processes.output import Output
 from gemini_companion.tools.ports import CommandEnd
 from gemini_companion.tools.tool import ToolRefusal
@@ -200,6 +199,8 @@ class ReapedCommand:
             child = msgspec.json.decode(first, type=_Begun).child
         with suppress(msgspec.DecodeError):
             return msgspec.json.decode(first if child is None else last, type=Report)
+        from gemini_companion.adapters.processes.leftovers import end_leftovers
+
         left = await asyncio.to_thread(end_leftovers, child, self._token)
         return Report(survivors=left, is_lost=True)
 

@@ -42,6 +42,7 @@ _JSON: Final = (
     ("constraints", f"'{PROJECT}'", "json"),
 )
 """Tables with a column `redacted`: their names, whose secrets they have, and where their JSON is."""
+_OPEN_EVENTS: Final = "SELECT rowid, json FROM events WHERE substr(json, 1, 1) IN ('{', x'7b')"
 
 
 class _Old(NamedTuple):
@@ -71,8 +72,8 @@ class Redacting:
 
     async def run(self) -> None:
         """Do what is left to do. Raises `StorageFault`."""
-        if self._vault is None or not self._vaulted.is_on:
-            return
+        if self._vault is None or not self._vaulted.is_on or not await self._worker.run("read", _is_left):
+            return  # as at nearly every start: then neither a key nor the finders are loaded for it
         if not await asyncio.to_thread(self._vault.has_key):
             _log.warning("What was stored earlier keeps its secrets: without a key they would be masked for good.")
             return
@@ -92,9 +93,7 @@ class Redacting:
 
     def _close_events(self, connection: sqlite3.Connection) -> int:
         """Close some events that are open; returns how many."""
-        rows = connection.execute(
-            "SELECT rowid, json FROM events WHERE substr(json, 1, 1) IN ('{', x'7b') LIMIT ?", (_STEP_ROWS,)
-        ).fetchall()
+        rows = connection.execute(f"{_OPEN_EVENTS} LIMIT ?", (_STEP_ROWS,)).fetchall()
         for rowid, data in rows:
             raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
             closed = self._events.closed(raw)
@@ -131,6 +130,14 @@ class Redacting:
             await self._worker.run("write", lambda connection: keep_secrets(connection, session_id, secrets))
         if written != data:
             await asyncio.to_thread(replace_private_file, path, written)
+
+
+def _is_left(connection: sqlite3.Connection) -> bool:
+    """Whether anything is to be gone through."""
+    rows = [f"SELECT 1 FROM {table} WHERE redacted = 0" for table, _, _ in _JSON]
+    return any(_state(connection)) or any(
+        connection.execute(f"{query} LIMIT 1").fetchone() is not None for query in (*rows, _OPEN_EVENTS)
+    )
 
 
 def _old(connection: sqlite3.Connection, table: str, owner: str, column: str) -> list[_Old]:

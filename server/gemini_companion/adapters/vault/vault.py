@@ -82,12 +82,6 @@ class Vault:
         """The newest of them, line by line."""
         self._is_told = False
 
-    def load(self) -> None:
-        """Load what the first write would have to wait for."""
-        if self.is_on():
-            self._key()
-            self.document(b'{"first": "nothing"}')
-
     def has_key(self) -> bool:
         """Whether what is written now can be brought back; a key is made if there is none."""
         return self._key() is not None

@@ -162,10 +162,13 @@ class ModelRegistry:
         return next((found for provider in self._providers() if (found := embedder(provider))), None)
 
     async def warm_up(self) -> None:
-        """Load what providers need before their first answer. Raises `CompanionError`."""
-        for provider in self._providers():
-            if provider is not self._fallback_provider:
-                await provider.warm_up()
+        """Load what the providers that are set up need before their first answer: the fallback, if there is none.
+
+        Raises `CompanionError`.
+        """
+        ready = [one.provider for one in self._registrations[:-1] if one.provider is not None and one.is_set_up()]
+        for provider in ready or [self._fallback_provider]:
+            await provider.warm_up()
 
     async def close(self) -> None:
         """Close the providers' connections."""
