@@ -116,6 +116,7 @@ EVENTS: Final = (
     "compressionCompleted",
     "compressionFailed",
     "compressionCancelled",
+    "compressionPrepared",
     "compressionUndone",
     "chatCompressed",
     "loopDetected",
