@@ -36,6 +36,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "outputs": "outputs",
     "prefix": "prefix",
     "servers": "servers",
+    "waiting": "waiting",
 }
 """Names, and the modules that measure."""
 

@@ -18,6 +18,19 @@ export function percent(meter: MeterView): string {
   return `${Math.round(share < 100 ? Math.min(share, 99) : share)}%`;
 }
 
+/** What is made or ready beside the chat, as a sentence; empty for nothing. */
+export function backgroundText(
+  { background, saves }: Pick<MeterView, "background" | "saves">,
+  t: Translate,
+  number: (value: number) => string,
+): string {
+  if (background === undefined) return "";
+  if (background === "preparing") return t("A compression is being prepared while you work.");
+  return saves === undefined
+    ? t("A compression is prepared: you will not wait for it.")
+    : t("A compression is prepared: you will not wait for it. It frees about {0} tokens.", number(saves));
+}
+
 export function meterText(
   meter: MeterView,
   isCompressing: boolean,
@@ -30,9 +43,11 @@ export function meterText(
   if (meter.compressionAt === undefined || meter.mode === "off") lines.push(t("Automatic compression is off."));
   else if (meter.mode === "remind") lines.push(t("You are reminded to compress at {0}.", number(meter.compressionAt)));
   else lines.push(t("Compression starts at {0}.", number(meter.compressionAt)));
+  const ahead = backgroundText(meter, t, number);
+  if (ahead !== "") lines.push(ahead);
   const icon = isCompressing ? "$(sync~spin)" : "$(sparkle)";
   return {
-    text: `${icon} ${share}`,
+    text: meter.background === "prepared" ? `${icon} ${share} $(check)` : `${icon} ${share}`,
     tooltip: [...lines, t("Click to see what it is made of.")].join("\n\n"),
     label: [t("{0} of Gemini's context used", share), ...lines].join(". "),
   };
