@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.editor_client import Editor, editor, server_environment
-from tests.support.emulator import Emulator, Gate, answer, asks_for_snapshot, snapshot_of
+from tests.support.emulator import SECTIONS, Emulator, Gate, answer, asks_for_snapshot, snapshot_of
 from tests.support.patience import PATIENCE
 
 WINDOW = 32_768
@@ -17,17 +17,17 @@ SAID = "Some words that the chat is made of, one after another. " * 150
 """About two thousand tokens."""
 
 
-def settle(tmp_path: Path, **compression: Any) -> None:
+def settle(tmp_path: Path, threshold: float = 0.5, **compression: Any) -> None:
     file = tmp_path / "home/.gemini/settings.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    model = {"tokenLimit": WINDOW, "compressionThreshold": 0.5}
+    model = {"tokenLimit": WINDOW, "compressionThreshold": threshold}
     file.write_text(json.dumps({"model": model, "companion": {"compression": compression}}), "utf-8")
 
 
 def hold_the_summariser(emulator: Emulator) -> Gate:
     """The first snapshot waits for the gate; what is asked after it is answered at once."""
     gate = Gate()
-    snapshot = snapshot_of({"overall_goal": "Talk at length.", "task_state": "1. [IN PROGRESS] Talk."})
+    snapshot = snapshot_of(dict.fromkeys(SECTIONS, "- Talk at length."))
     emulator.script(answer(gate, snapshot), method="generateContent", when=asks_for_snapshot)
     return gate
 
@@ -77,7 +77,7 @@ async def test_answers_go_on_while_one_is_prepared_and_it_is_installed_at_the_tr
         assert spoken.of("chatCompressed")[-1]["trigger"] == "background"
         assert len(emulator.asked("countTokens")) == counted
         sent = json.dumps(emulator.asked("streamGenerateContent")[-1].contents)
-        assert "Talk at length." in sent
+        assert "<state_snapshot>" in sent
         assert "0. Some words" not in sent
         (listed,) = (await spoken.ask("gemini/compression/list"))["compressions"]
         assert (listed["trigger"], listed["state"]) == ("background", "inForce")
@@ -100,13 +100,12 @@ async def test_a_killed_daemon_leaves_what_it_prepared_to_the_next(
         told = await spoken.wait_for("compressionPrepared")
         session = (await spoken.ask("gemini/compressionStatus"))["sessionId"]
         await spoken.kill()
+    settle(tmp_path, threshold=0.3)
     async with editor(environment, workspace, options={"trusted": True}) as spoken:
         await spoken.ask("gemini/session/open", {"sessionId": session})
         assert (await spoken.ask("gemini/compressionStatus"))["compressionId"] == told["compressionId"]
         asked = sum(map(asks_for_snapshot, emulator.requests))
-        result = await grow(spoken, 0.0)
-        while "compression" not in result:
-            result = await grow(spoken, 0.0)
+        result = await spoken.ask("gemini/chat", {"prompt": "And now?"})
         assert result["compression"]["trigger"] == "background"
         assert result["compression"]["compressionId"] == told["compressionId"]
         assert sum(map(asks_for_snapshot, emulator.requests)) == asked

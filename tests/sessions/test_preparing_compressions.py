@@ -210,6 +210,22 @@ async def test_one_undo_takes_it_back_and_drops_what_is_prepared(desk: Studio, s
     assert state(desk, session) == "idle"
 
 
+async def test_what_is_said_while_one_is_prepared_counts_before_and_after_alike(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 1)
+    await desk.chat("go on")
+    await within(slow.summarising)
+    for number in range(6):
+        await desk.chat(f"{number} " + "word " * 600)  # more than the compression hides
+    tokens = session.token_count(session.choice()).tokens
+    slow.may_summarise.set()
+    await desk.heard.wait_for(CompressionPrepared)
+    (told,) = desk.heard.of(CompressionPrepared)
+    assert abs(told.tokens_before - tokens) < tokens / 10
+    assert told.tokens_after < told.tokens_before
+
+
 async def test_the_prompt_goes_first_where_the_trigger_comes_unprepared(desk: Studio, slow: SlowSummariser) -> None:
     session = await chat_at(desk, 1)
     answered = await desk.chat("go on")

@@ -163,10 +163,10 @@ class CompressionRun:
         change = self.strategy.conclude(plan, admission.written.snapshot).with_appendix(admission.appendix)
         self.compression.enter("counting")
         try:
-            counts = await self._count(trim.items, change)
+            counts = await self._count(history.curated(), change)  # a prompt may have come while a preview was made
         except ModelFault:
             return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR", plan=plan))
-        if history.version == log.version:  # a prompt may have come while a preview was made
+        if history.version == log.version:
             observe_before(session, self.choice, trim.items, counts)
         status = judge(counts)
         if status != "COMPRESSED":
