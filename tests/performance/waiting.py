@@ -57,7 +57,7 @@ def run(options: Options) -> Iterator[Finding]:
         ahead = asyncio.run(_lead(options, pace, turns, "auto"))
         due = asyncio.run(_lead(options, pace, turns, "off"))
         usual = median(alone.waits)
-        note = f"{ahead.compressions} compressions in {turns} turns; when due, {due.compressions}"
+        note = f"{ahead.compressions} compressions in {turns} turns, {ahead.waited_for} waited for; when due, {due.compressions}"
         added = [wait - usual for wait in ahead.waits]
         yield _figure(f"{pace.name}: median", max(0.0, median(added)), MEDIAN_MS, note)
         yield _figure(f"{pace.name}: worst", max(added), WORST_MS, "")
@@ -74,6 +74,8 @@ class _Led(NamedTuple):
     waits: list[float]
     """Milliseconds from a prompt to its request."""
     compressions: int
+    waited_for: int
+    """Those that a turn waited for."""
 
 
 class _ScaledClock(ManualClock):
@@ -86,13 +88,18 @@ class _ScaledClock(ManualClock):
         await asyncio.sleep(seconds / SCALE)
 
 
+def _words(count: int) -> str:
+    """A text that does not go round in circles: an answer that did would be ended."""
+    return " ".join(f"word{number}" for number in range(count // 2))
+
+
 class _PacedModel(InstantModel):
     """Answers and summarises in its own time, and counts what is there."""
 
     def __init__(self, pace: Pace) -> None:
         super().__init__()
         self._pace = pace
-        self._text = "word " * pace.words
+        self._text = _words(pace.words)
         self._counter = LexicalTokenCounter()
         self.requested = 0.0
         """When the last request for an answer came, in seconds."""
@@ -132,10 +139,10 @@ async def _lead(options: Options, pace: Pace, turns: int, mode: BackgroundMode |
     waits: list[float] = []
     for number in range(turns):
         sent = time.perf_counter()
-        await studio.chat(f"{number} " + "word " * pace.words)
+        await studio.chat(f"{number} {_words(pace.words)}")
         waits.append((model.requested - sent) * 1000)
         await asyncio.sleep(pace.person / SCALE)
     session = await studio.session()
-    made = sum(isinstance(entry, CompressionEntry) for entry in session.history.entries)
+    made = [entry.result.trigger for entry in session.history.entries if isinstance(entry, CompressionEntry)]
     await studio.app.close()
-    return _Led(waits, made)
+    return _Led(waits, len(made), made.count("auto"))
