@@ -200,6 +200,10 @@ class Preparations:
         self.idle: asyncio.Task[None] | None = None
         """Waits for idle time."""
 
+    def forget_failures(self) -> None:
+        """What failed before says nothing of the next."""
+        self.failures = self.not_before = 0
+
     def stop_waiting(self) -> None:
         """Nothing is to be begun in idle time."""
         if self.idle is not None:

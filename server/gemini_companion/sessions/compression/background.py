@@ -123,7 +123,7 @@ def heed(session: Session, event: Event) -> None:
     if isinstance(event, SettingsChanged) and _is_about_compressing(event.keys):
         end(session, "settings")
         session.prepared.drop()
-        session.compressions.preparations.not_before = 0
+        session.compressions.preparations.forget_failures()
 
 
 def _moment(session: Session, choice: ModelChoice, found: PreviewEntry | None, *, is_idle: bool = False) -> Moment:
@@ -195,11 +195,14 @@ async def _begin(session: Session, choice: ModelChoice) -> None:
 
 
 def _learn(session: Session, choice: ModelChoice, compression: Compression, tokens: int, *, is_of_use: bool) -> None:
-    """Note whether it came to something; the next try waits for growth if it did not."""
+    """Note whether it came to something; the next try waits for growth if it did not.
+
+    One that only found that there is nothing to hide yet cost nothing, and says nothing of the next.
+    """
     preparations = session.compressions.preparations
     if is_of_use:
-        preparations.failures = preparations.not_before = 0
-    elif compression.job.cancelled_by not in _BY_US:
+        preparations.forget_failures()
+    elif compression.phase != "truncating" and compression.job.cancelled_by not in _BY_US:
         preparations.failures += 1
         trigger = session.mark(choice).tokens or tokens
         preparations.not_before = retry_at(tokens, trigger, preparations.failures)
