@@ -1,8 +1,9 @@
 /** Compressions in words. */
 import type { Translate } from "../../chat/pure/words.js";
 import { meterOf } from "../../chat/pure/panelState.js";
+import { backgroundText } from "../../panel/backgroundText.js";
 import { phaseLook } from "../../panel/statuses.js";
-import { backgroundText, percent } from "../../status/pure/meterText.js";
+import { percent } from "../../status/pure/meterText.js";
 import type { CompressionStatusReport } from "../../protocol.gen.js";
 
 /** What a phase does, for a progress line. */

@@ -1,5 +1,6 @@
 /** The status bar's meter in words. */
 import type { Translate } from "../../chat/pure/words.js";
+import { backgroundText } from "../../panel/backgroundText.js";
 import type { MeterView } from "../../panel/contract.js";
 
 export interface MeterText {
@@ -16,19 +17,6 @@ export function percent(meter: MeterView): string {
   const share = (100 * meter.used) / meter.limit;
   if (share < 1) return "<1%";
   return `${Math.round(share < 100 ? Math.min(share, 99) : share)}%`;
-}
-
-/** What is made or ready beside the chat, as a sentence; empty for nothing. */
-export function backgroundText(
-  { background, saves }: Pick<MeterView, "background" | "saves">,
-  t: Translate,
-  number: (value: number) => string,
-): string {
-  if (background === undefined) return "";
-  if (background === "preparing") return t("A compression is being prepared while you work.");
-  return saves === undefined
-    ? t("A compression is prepared: you will not wait for it.")
-    : t("A compression is prepared: you will not wait for it. It frees about {0} tokens.", number(saves));
 }
 
 export function meterText(
