@@ -908,6 +908,14 @@ export interface CompressionCancelled {
   readonly compressionId: string;
 }
 
+/** A compression is ready to be installed once the trigger is reached; nothing was changed. Token counts are of the whole request as it was counted, and as it would be. */
+export interface CompressionPrepared {
+  readonly type: "compressionPrepared";
+  readonly compressionId: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
 /** Compressions were taken out of force; ids, newest first. */
 export interface CompressionUndone {
   readonly type: "compressionUndone";
@@ -1115,7 +1123,8 @@ export interface EventParams {
 /** Where compression stands. `forceFullIdeContext` is for the client that gets the report. */
 export interface CompressionStatusReport {
   readonly sessionId: string;
-  readonly state: "idle" | "prepared" | "running";
+  /** `preparing`: one is made beside the chat; `prepared`: it is ready, and installed when it is due. */
+  readonly state: "idle" | "prepared" | "preparing" | "running";
   readonly hasFailedCompressionAttempt: boolean;
   readonly forceFullIdeContext: boolean;
   readonly tokenCount: number;
@@ -1131,8 +1140,10 @@ export interface CompressionStatusReport {
   readonly phase?: string;
   /** Since the compression began; absent while none is under way. */
   readonly elapsedMs?: number;
-  /** The compression under way; absent while none is. */
+  /** The compression under way, or prepared; absent while none is. */
   readonly compressionId?: string;
+  /** Tokens that the prepared compression takes off the next request; absent while none is. */
+  readonly preparedSaves?: number;
   readonly last?: CompressionResult;
   /** Whether it starts by itself, only reminds, or does neither. */
   readonly mode: "auto" | "off" | "remind";
@@ -2005,7 +2016,7 @@ export interface Stats {
 export interface ModelSums {
   /** `""` where the log does not say. */
   readonly model: string;
-  readonly purpose: "answer" | "compression" | "condensing" | "grounding" | "loopCheck" | "routing" | "title";
+  readonly purpose: "answer" | "compression" | "condensing" | "grounding" | "loopCheck" | "preparing" | "routing" | "title";
   readonly calls: number;
   /** Calls that failed or were cancelled. */
   readonly failures: number;
@@ -2125,6 +2136,7 @@ export type CompanionEvent =
   | CompressionCompleted
   | CompressionFailed
   | CompressionCancelled
+  | CompressionPrepared
   | CompressionUndone
   | ChatCompressed
   | LoopDetected

@@ -365,6 +365,13 @@ export const compressionCancelled = v.object({
   compressionId: v.string(),
 });
 
+export const compressionPrepared = v.object({
+  type: v.literal("compressionPrepared"),
+  compressionId: v.string(),
+  tokensBefore: integer,
+  tokensAfter: integer,
+});
+
 export const compressionUndone = v.object({
   type: v.literal("compressionUndone"),
   undone: v.array(v.string()),
@@ -508,13 +515,13 @@ export const eventParams = v.object({
   sessionId: v.string(),
   seq: integer,
   time: integer,
-  event: v.variant("type", [turnStarted, promptQueued, waitingForSlot, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, budgetUsed, maxTurnsReached, mcpServersChanged, memoryChanged, commandExpanded, slashCommandsChanged, skillsChanged, settingsChanged, constraintsChanged, hookRan, agentActivity, titleChanged, trustChanged]),
+  event: v.variant("type", [turnStarted, promptQueued, waitingForSlot, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionPrepared, compressionUndone, chatCompressed, loopDetected, budgetUsed, maxTurnsReached, mcpServersChanged, memoryChanged, commandExpanded, slashCommandsChanged, skillsChanged, settingsChanged, constraintsChanged, hookRan, agentActivity, titleChanged, trustChanged]),
   turnId: v.exactOptional(v.string()),
 });
 
 export const compressionStatusReport = v.object({
   sessionId: v.string(),
-  state: v.picklist(["idle", "prepared", "running"]),
+  state: v.picklist(["idle", "prepared", "preparing", "running"]),
   hasFailedCompressionAttempt: v.boolean(),
   forceFullIdeContext: v.boolean(),
   tokenCount: integer,
@@ -527,6 +534,7 @@ export const compressionStatusReport = v.object({
   phase: v.exactOptional(v.string()),
   elapsedMs: v.exactOptional(integer),
   compressionId: v.exactOptional(v.string()),
+  preparedSaves: v.exactOptional(integer),
   last: v.exactOptional(compressionResult),
   mode: v.picklist(["auto", "off", "remind"]),
   isDue: v.boolean(),
@@ -1105,7 +1113,7 @@ export const latency = v.object({
 
 export const modelSums = v.object({
   model: v.string(),
-  purpose: v.picklist(["answer", "compression", "condensing", "grounding", "loopCheck", "routing", "title"]),
+  purpose: v.picklist(["answer", "compression", "condensing", "grounding", "loopCheck", "preparing", "routing", "title"]),
   calls: integer,
   failures: integer,
   promptTokens: integer,

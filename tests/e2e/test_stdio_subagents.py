@@ -155,7 +155,9 @@ async def test_its_window_is_compressed_by_itself_and_the_chat_grows_by_the_resu
         (office.workspace / f"part{number}.py").write_text(long.replace("function", f"part{number}"), "utf-8")
     settings = office.tmp_path / "home" / ".gemini" / "settings.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text('{"model": {"compressionThreshold": 0.2, "tokenLimit": 60000}}', "utf-8")
+    model = {"compressionThreshold": 0.2, "tokenLimit": 60_000}
+    when_due = {"compression": {"background": "off"}}  # its rounds here are faster than any summariser
+    settings.write_text(json.dumps({"model": model, "companion": when_due}), "utf-8")
     emulator.script(answer(handed("Read all parts.")), method="streamGenerateContent")
     for number in range(6):
         read = call("read_file", {"file_path": f"part{number}.py"}, call_id=f"r{number}")
@@ -169,6 +171,37 @@ async def test_its_window_is_compressed_by_itself_and_the_chat_grows_by_the_resu
         assert not [event for event in spoken.events if event["type"].startswith("compression")]
         parts = (await spoken.ask("gemini/context", {}))["byPart"]
         assert parts["toolOutputs"] < 200
+    assert emulator.malformed == []
+
+
+async def test_its_compression_is_prepared_while_it_works_and_installed_between_its_rounds(
+    office: Office, emulator: Emulator
+) -> None:
+    long = "\n".join(f"def function_{number}(): return {number}  # a line of code" for number in range(900))
+    for number in range(7):
+        (office.workspace / f"part{number}.py").write_text(long.replace("function", f"part{number}"), "utf-8")
+    settings = office.tmp_path / "home" / ".gemini" / "settings.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('{"model": {"compressionThreshold": 0.2, "tokenLimit": 60000}}', "utf-8")
+    gate = Gate()
+    emulator.script(answer(handed("Read all parts.")), method="streamGenerateContent")
+    for number in range(7):
+        read = call("read_file", {"file_path": f"part{number}.py"}, call_id=f"r{number}")
+        emulator.script(answer(*([gate] if number == 6 else []), read), method="streamGenerateContent")
+    emulator.script("There are 6,300.", "The subagent counted 6,300.", method="streamGenerateContent")
+    async with office.server() as spoken:
+        chat = spoken.start("gemini/chat", {"prompt": "Count the functions."})
+        await gate.wait_reached()
+        agent = next(event["agentSessionId"] for event in spoken.events if event["type"] == "agentActivity")
+        async with asyncio.timeout(PATIENCE):
+            while (await spoken.ask("gemini/compressionStatus", {"sessionId": agent}))["state"] != "prepared":
+                await asyncio.sleep(0)
+        gate.release()
+        assert (await chat)["text"] == "The subagent counted 6,300."
+        kinds = [event["kind"] for event in spoken.events if event["type"] == "agentActivity"]
+        assert "compressed" in kinds
+        asked = [request for request in emulator.asked("streamGenerateContent") if "state_snapshot" in request.text]
+        assert asked
     assert emulator.malformed == []
 
 

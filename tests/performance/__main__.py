@@ -40,6 +40,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "prefix": "prefix",
     "servers": "servers",
     "agents": "agents",
+    "waiting": "waiting",
 }
 """Names, and the modules that measure."""
 

@@ -80,6 +80,7 @@ EXAMPLES: dict[str, Any] = {
     "companion.compression.retentionFloor": 0.25,
     "companion.compression.strategy": "semantic",
     "companion.compression.mode": "remind",
+    "companion.compression.background": "idle",
     "companion.compression.adaptive": False,
     "companion.compression.constraints": "off",
     "companion.compression.compare": "reserve",

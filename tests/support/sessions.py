@@ -151,7 +151,9 @@ class Studio:
         self.clock = ManualClock()
         self.workspace = OpenWorkspace()
         base = SettingsLoader(tmp_path, (), {}).reload(trusted=False).settings
-        self.settings: Settings = msgspec.structs.replace(base, model_name="gemini-2.5-pro", **settings)
+        # Compressions are made where they are due: what prepares them beside the chat has tests of its own.
+        own = {"model_name": "gemini-2.5-pro", "compression_background": "off", **settings}
+        self.settings: Settings = msgspec.structs.replace(base, **own)
         self.store: SessionStore = store or MemoryStore(str(tmp_path / "files"))
         self.trusted = True
         self.editor = SilentEditor()

@@ -57,6 +57,10 @@ const meterSchema = v.object({
   compressionAt: v.exactOptional(v.number()),
   /** What happens there: it starts by itself, or the chat says that it is due. */
   mode: v.picklist(["auto", "remind", "off"]),
+  /** A compression is made beside the chat, or is ready and takes effect at `compressionAt`. */
+  background: v.exactOptional(v.picklist(["preparing", "prepared"])),
+  /** Tokens that the prepared one frees. */
+  saves: v.exactOptional(v.number()),
 });
 
 export type MeterView = Of<typeof meterSchema>;

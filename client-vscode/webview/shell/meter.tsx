@@ -1,4 +1,5 @@
 import type { MeterView } from "../../src/panel/contract.js";
+import { backgroundText } from "../../src/panel/backgroundText.js";
 import { t } from "../strings.js";
 import { formatCount, formatShare } from "./numbers.js";
 import { opens } from "./popup.js";
@@ -25,8 +26,13 @@ export function Meter({ meter, locale }: { readonly meter: MeterView; readonly l
   );
 }
 
-/** `39% of the context used, 412,310 of 1,048,576 tokens, compression starts at 524,288`. */
+/** `39% of the context used, 412,310 of 1,048,576 tokens, compression starts at 524,288`, and what is prepared for it. */
 function meterName(meter: MeterView, locale: string): string {
+  const ahead = backgroundText(meter, t, (count) => formatCount(count, locale));
+  return ahead === "" ? usedName(meter, locale) : `${usedName(meter, locale)}. ${ahead}`;
+}
+
+function usedName(meter: MeterView, locale: string): string {
   const share = formatShare(meter.used, meter.limit, locale);
   const used = formatCount(meter.used, locale);
   const limit = formatCount(meter.limit, locale);
@@ -47,6 +53,9 @@ function MeterBar({ meter }: { readonly meter: MeterView }) {
       <rect class="meter-used" width={meter.used > 0 ? Math.max(1, at(meter.used)) : 0} height={height} rx="2" />
       {meter.compressionAt === undefined ? null : (
         <path class="meter-mark" d={`M${at(meter.compressionAt).toFixed(1)} -2v${height + 4}`} />
+      )}
+      {meter.compressionAt === undefined || meter.background !== "prepared" ? null : (
+        <circle class="meter-ready" cx={at(meter.compressionAt).toFixed(1)} cy={height / 2} r="2.5" />
       )}
     </svg>
   );

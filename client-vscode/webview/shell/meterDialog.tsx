@@ -1,5 +1,6 @@
 import type { ContextReport, Stats, Verdict } from "../../src/protocol.gen.js";
 import type { MeterView } from "../../src/panel/contract.js";
+import { backgroundText } from "../../src/panel/backgroundText.js";
 import { t } from "../strings.js";
 import { compress } from "./actions.js";
 import { DialogTitle } from "./dialog.js";
@@ -41,6 +42,7 @@ function MeterBody({ locale }: { readonly locale: string }) {
       {report.value === undefined ? null : <Report report={report.value} mode={mode} locale={locale} />}
       {report.value === undefined && report.error === undefined ? <p class="quiet">{t("Counting…")}</p> : null}
       {report.error === undefined ? null : <FaultLine error={report.error} />}
+      <BackgroundLine locale={locale} />
       {verdict.value === undefined || verdict.value === null ? null : (
         <VerdictLines verdict={verdict.value} locale={locale} />
       )}
@@ -121,6 +123,13 @@ function Report({ report, mode, locale }: ReportProps) {
 
 function StatisticsLine({ stats, locale }: { readonly stats: Stats; readonly locale: string }) {
   return <p class="quiet">{statisticsSentence(stats, locale)}</p>;
+}
+
+/** What is prepared, so that nobody waits for it. */
+function BackgroundLine({ locale }: { readonly locale: string }) {
+  const meter = useShell().panel.value?.meter;
+  const text = meter === undefined ? "" : backgroundText(meter, t, (count) => formatCount(count, locale));
+  return text === "" ? null : <p class="quiet">{text}</p>;
 }
 
 /** Whether a compression would be worth it now, and the numbers that say so. */

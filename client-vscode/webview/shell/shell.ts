@@ -86,6 +86,8 @@ export class Shell {
       this.#reconcileQueue(next.queue);
       if (isPast(before, next)) this.#fallSilent();
       this.#tellFaults(before, next);
+      if (isPreparedNews(before, next) && next.settings.announce !== "off")
+        this.announce(t("A compression is prepared: you will not wait for it."));
       if (isModeNews(before, next)) this.announce(t(MODES[next.work.mode].announcement));
     });
   }
@@ -208,6 +210,12 @@ function startsNothing(before: PanelState | undefined, next: PanelState): boolea
 function isModeNews(before: PanelState | undefined, next: PanelState): boolean {
   if (before === undefined || before.session?.sessionId !== next.session?.sessionId) return false;
   return before.work.mode !== next.work.mode;
+}
+
+/** A compression of this chat became ready; which one does not matter, so one that is made anew is no news. */
+function isPreparedNews(before: PanelState | undefined, next: PanelState): boolean {
+  if (before === undefined || before.session?.sessionId !== next.session?.sessionId) return false;
+  return before.meter !== undefined && before.meter.background !== "prepared" && next.meter?.background === "prepared";
 }
 
 function hasFault({ banner, daemon }: PanelState): boolean {

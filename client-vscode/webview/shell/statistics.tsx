@@ -111,6 +111,7 @@ function Chart({ stats, locale }: Props) {
 const PURPOSES = {
   answer: "Answers",
   compression: "Compression",
+  preparing: "Prepared compressions",
   title: "Title",
   condensing: "Condensed outputs",
   grounding: "Web",

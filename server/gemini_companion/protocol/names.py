@@ -117,6 +117,7 @@ EVENTS: Final = (
     "compressionCompleted",
     "compressionFailed",
     "compressionCancelled",
+    "compressionPrepared",
     "compressionUndone",
     "chatCompressed",
     "loopDetected",

@@ -14,6 +14,7 @@ from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import CompressionResult, Entry
 from gemini_companion.sessions.cancelling import cancel_job
 from gemini_companion.sessions.clients import Client, Switch, found
+from gemini_companion.sessions.compression.background import heed, wait_for_idle_time
 from gemini_companion.sessions.compression.service import compress, compress_by_prompt
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
@@ -58,6 +59,7 @@ class Application:
     def detach(self, client: Client) -> None:
         """Remove a client that has disconnected; its sessions stay."""
         self.clients.pop(client.client_id, None)
+        self._sessions.end_preparing()
 
     def trusted(self) -> bool | None:
         """Whether the clients trust the workspace, as far as they have reported it; see `reported_trust`."""
@@ -77,6 +79,7 @@ class Application:
         for session in self._sessions:
             if self._sessions.held(session.session_id):  # only the holder numbers a session's events
                 session.emit(event)
+            heed(session, event)
             session.notify_status()
 
     def subscribers(self, session_id: str) -> Iterable[Client]:
@@ -93,9 +96,8 @@ class Application:
     # --- finding a session
 
     async def load(self, client: Client, session_id: str | None) -> Session:
-        """The named session, or the client's current one, as it is now. Raises `SessionNotFound`.
-
-        This waits for no switch of the current session under way, unless there is no other session yet.
+        """The named session, or the client's current one, as it is now. Waits for a switch under way only if there is
+        none yet. Raises `SessionNotFound`.
         """
         wanted = (client.current or await client.next_current()) if session_id is None else session_id
         if wanted is None:
@@ -192,6 +194,7 @@ class Application:
             except SessionBusy:
                 session = await self._sessions.load(session_id)
             switch.to(session_id)
+        self._sessions.end_preparing()
         await refresh_environment(session)
         if self._sessions.held(session_id) is session:
             Start(session, client, self.tooling).resume_if_asked()
@@ -317,6 +320,7 @@ class Application:
         """Update the listing and begin to find a title. Failures of either must not fail the turn."""
         self._titles.begin(session, Session.save_meta)
         await session.update_listing()
+        wait_for_idle_time(session)
 
     async def compress(
         self, client: Client, session_id: str | None, wish: Wish = NO_WISH, *, preview: bool = False

@@ -14,7 +14,7 @@ def cancel_job(session: Session, by: str, *, turn_id: str | None = None, compres
         return True
     if session.lane.cancel(by, job_id):
         return True
-    previews = session.compressions.previews() if job_id is None else []
+    previews = [one for one in session.compressions.previews() if not one.is_quiet] if job_id is None else []
     if previews:
         previews[0].job.cancel(by)
     return bool(previews)

@@ -58,6 +58,16 @@ class CompressionCancelled(SessionEvent, tag="compressionCancelled", frozen=True
     compression_id: str
 
 
+class CompressionPrepared(SessionEvent, tag="compressionPrepared", frozen=True, kw_only=True):
+    """A compression is ready to be installed once the trigger is reached; nothing was changed. Token counts are of the
+    whole request as it was counted, and as it would be.
+    """
+
+    compression_id: str
+    tokens_before: int
+    tokens_after: int
+
+
 class CompressionUndone(SessionEvent, tag="compressionUndone", frozen=True, kw_only=True):
     """Compressions were taken out of force; ids, newest first."""
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from gemini_companion.engine.history.log import CompressionResult, Trigger
+from gemini_companion.engine.history.model_call import CallPurpose
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.sessions.compression_events import (
     CompressionCancelled,
     CompressionCompleted,
     CompressionFailed,
+    CompressionPrepared,
     CompressionProgress,
     CompressionStarted,
     Phase,
@@ -19,7 +22,8 @@ from gemini_companion.sessions.events import Event, UsageUpdated
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.results import CompressionStatusReport
 
-Kind: TypeAlias = Literal["compress", "preview", "apply"]
+Kind: TypeAlias = Literal["compress", "preview", "prepare", "apply"]
+"""`prepare`: a preview that the daemon makes for itself, ahead of need."""
 State: TypeAlias = Literal["waiting", "running", "completed", "failed", "cancelled"]
 """waiting ─▶ running ─▶ completed | failed | cancelled; waiting ─▶ cancelled. The last three are final."""
 
@@ -73,6 +77,7 @@ class Compression:
         self.state: State = "waiting"
         self.phase: Phase | None = None
         """The step under way; see `compression/run`. `None` before the first."""
+        self._block: tuple[int | None, int | None] = (None, None)
         self._emit = emit
         self._on_change = on_change
         self._monotonic = monotonic
@@ -82,7 +87,17 @@ class Compression:
     @property
     def is_preview(self) -> bool:
         """It installs nothing, so it does not wait for the lane."""
-        return self.kind == "preview"
+        return self.kind in ("preview", "prepare")
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nobody asked for it or waits for it: its status tells of it, and no event but a good end."""
+        return self.kind == "prepare"
+
+    @property
+    def purpose(self) -> CallPurpose:
+        """What its model calls are for."""
+        return "preparing" if self.is_quiet else "compression"
 
     @property
     def has_ended(self) -> bool:
@@ -111,26 +126,37 @@ class Compression:
         """Enter the state `running`."""
         self.state = "running"
         self._started = self._monotonic()
-        self._emit(CompressionStarted(compression_id=self.compression_id, trigger=self.trigger))
+        self._tell(CompressionStarted(compression_id=self.compression_id, trigger=self.trigger))
+        self._on_change(self)
+
+    def adopt(self, trigger: Trigger) -> None:
+        """Make one that is prepared somebody's preview, or what a turn waits for: from here on it tells what it does.
+        Nothing happens to any other.
+        """
+        if not self.is_quiet or self.has_ended:
+            return
+        self.kind, self.trigger = "preview", trigger
+        if self.state == "running":
+            self._emit(CompressionStarted(compression_id=self.compression_id, trigger=trigger))
+            if self.phase is not None:
+                self._emit(self._progress(self.phase, *self._block))
         self._on_change(self)
 
     def enter(self, phase: Phase, block: int | None = None, blocks: int | None = None) -> None:
         """Enter the next step; `block` of `blocks`, from 1, where the history is larger than any window."""
-        self.phase = phase
-        self._emit(
-            CompressionProgress(
-                compression_id=self.compression_id,
-                phase=phase,
-                elapsed_ms=self.elapsed_ms,
-                block=block,
-                blocks=blocks,
-            )
-        )
+        self.phase, self._block = phase, (block, blocks)
+        self._tell(self._progress(phase, block, blocks))
         self._on_change(self)
 
     def complete(self, result: CompressionResult) -> CompressionResult:
         """End it as planned, which includes a result that changes nothing."""
-        self._end("completed", CompressionCompleted(compression_id=self.compression_id, result=result))
+        end: Event = CompressionCompleted(compression_id=self.compression_id, result=result)
+        if self.is_quiet and result.status == "PREVIEW" and not self.has_ended:
+            before, after = result.original_token_count, result.new_token_count
+            self._emit(
+                CompressionPrepared(compression_id=self.compression_id, tokens_before=before, tokens_after=after)
+            )
+        self._end("completed", end)
         return result
 
     def fail(self, result: CompressionResult) -> CompressionResult:
@@ -148,8 +174,40 @@ class Compression:
             return
         self.state = state  # before the event, so that its subscribers see the final state
         if event is not None:
-            self._emit(event)
+            self._tell(event)
         self._on_change(self)
+
+    def _tell(self, event: Event) -> None:
+        if not self.is_quiet:
+            self._emit(event)
+
+    def _progress(self, phase: Phase, block: int | None, blocks: int | None) -> CompressionProgress:
+        return CompressionProgress(
+            compression_id=self.compression_id, phase=phase, elapsed_ms=self.elapsed_ms, block=block, blocks=blocks
+        )
+
+
+class Preparations:
+    """What this process remembers of preparing in a session."""
+
+    def __init__(self) -> None:
+        self.failures = 0
+        """Runs that came to nothing, in a row."""
+        self.not_before = 0
+        """The token count below which none is begun."""
+        self.joined: str | None = None
+        """Id of a person's preview that was under way when one would have been prepared."""
+        self.idle: asyncio.Task[None] | None = None
+        """Waits for idle time."""
+
+    def forget_failures(self) -> None:
+        """What failed before says nothing of the next."""
+        self.failures = self.not_before = 0
+
+    def stop_waiting(self) -> None:
+        """Nothing is to be begun in idle time."""
+        if self.idle is not None:
+            self.idle.cancel()
 
 
 class ActiveCompressions:
@@ -157,6 +215,7 @@ class ActiveCompressions:
 
     def __init__(self) -> None:
         self._known: list[Compression] = []
+        self.preparations = Preparations()
 
     def add(self, compression: Compression) -> None:
         """Others may see it and join it from here on."""
@@ -203,7 +262,20 @@ class ActiveCompressions:
     @property
     def shown(self) -> Compression | None:
         """The one that the status reports; `None` if there is none."""
-        return self.installing or next(self._active(), None)
+        loud = (compression for compression in self._active() if not compression.is_quiet)
+        return self.installing or next(loud, None) or next(self._active(), None)
+
+    def state(self, *, is_prepared: bool) -> Literal["idle", "running", "preparing", "prepared"]:
+        """What the status says; one that people wait for comes first."""
+        shown = self.shown
+        if shown is not None and not shown.is_quiet:
+            return "running"
+        return "prepared" if is_prepared else "idle" if shown is None else "preparing"
+
+    def beside(self) -> list[Job[CompressionResult]]:
+        """The jobs of all previews, to be ended with the session; none is begun in idle time any more."""
+        self.preparations.stop_waiting()
+        return [preview.job for preview in self.previews()]
 
     def previews(self, compression_id: str | None = None) -> list[Compression]:
         """The previews under way, oldest first; of this id alone, if one is given."""

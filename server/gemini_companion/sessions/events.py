@@ -27,6 +27,7 @@ from gemini_companion.sessions.compression_events import (
     CompressionCancelled,
     CompressionCompleted,
     CompressionFailed,
+    CompressionPrepared,
     CompressionProgress,
     CompressionStarted,
     CompressionUndone,
@@ -313,6 +314,7 @@ Event: TypeAlias = (
     | CompressionCompleted
     | CompressionFailed
     | CompressionCancelled
+    | CompressionPrepared
     | CompressionUndone
     | ChatCompressed
     | LoopDetected

@@ -14,6 +14,7 @@ from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.agent_surroundings import services_of
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.constraints.project import take_in_project_rules
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.ports import SessionMeta
@@ -109,8 +110,15 @@ class SessionRegistry:
         await take_in_project_rules(session)
         return self._used(session, asyncio.current_task())
 
+    def end_preparing(self) -> None:
+        """A client has left a session: nothing is prepared in a chat that nobody has open, and where nothing runs."""
+        for session in self:
+            if session.lane.is_idle and not self._is_wanted(session.session_id):
+                end(session, "leave")
+
     def leave(self, session_id: str | None, begun: Session) -> None:
         """A client has left a session for a new one."""
+        self.end_preparing()
         left = self.held(session_id or "")
         if left is not None and left.lane.is_idle and not self._is_wanted(left.session_id):
             self._services.hooks.leave(left, begun)

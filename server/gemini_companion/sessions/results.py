@@ -161,7 +161,8 @@ class CompressionStatusReport(msgspec.Struct, frozen=True, kw_only=True, rename=
     """Where compression stands. `forceFullIdeContext` is for the client that gets the report."""
 
     session_id: str
-    state: Literal["idle", "running", "prepared"]
+    state: Literal["idle", "running", "preparing", "prepared"]
+    """`preparing`: one is made beside the chat; `prepared`: it is ready, and installed when it is due."""
     has_failed_compression_attempt: bool
     force_full_ide_context: bool
     token_count: int
@@ -178,7 +179,9 @@ class CompressionStatusReport(msgspec.Struct, frozen=True, kw_only=True, rename=
     elapsed_ms: int | msgspec.UnsetType = msgspec.UNSET
     """Since the compression began; absent while none is under way."""
     compression_id: str | msgspec.UnsetType = msgspec.UNSET
-    """The compression under way; absent while none is."""
+    """The compression under way, or prepared; absent while none is."""
+    prepared_saves: int | msgspec.UnsetType = msgspec.UNSET
+    """Tokens that the prepared compression takes off the next request; absent while none is."""
     last: CompressionResult | msgspec.UnsetType = msgspec.UNSET
     mode: Literal["auto", "remind", "off"] = "auto"
     """Whether it starts by itself, only reminds, or does neither."""

@@ -13,6 +13,7 @@ import msgspec
 
 from gemini_companion.engine.compression.breaker import Breaker
 from gemini_companion.engine.compression.experience import Experience
+from gemini_companion.engine.compression.preparing import Prepared, tokens_saved
 from gemini_companion.engine.compression.undo import can_undo
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.facts.retention import FactCache
@@ -74,7 +75,7 @@ class Session:
         self.ledger = ledger or TokenLedger()
         self.history = History(self.ledger.measure, stored=counts)
         self.tools_state = ToolState()
-        self.breaker, self.experience = Breaker(), Experience()
+        self.breaker, self.experience, self.prepared = Breaker(), Experience(), Prepared()
         self.lane = Lane()
         self.compressions = ActiveCompressions()
         self.fact_cache = FactCache()
@@ -99,8 +100,7 @@ class Session:
         self.rules_lock = asyncio.Lock()
         """Held from where rules are judged by those in force until they are logged."""
         self.caller: Session | None = None  # the chat that this subagent works for now
-        self.changed_by_agents: set[str] = set()
-        """Real paths of files that subagents have changed for this chat: what they wrote is not run unasked."""
+        self.changed_by_agents = set[str]()  # real paths of files; what subagents of this chat wrote is not run unasked
         self.last_used = 0.0  # seconds on the monotonic clock
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._writer = LogWriter(meta.session_id, services)
@@ -184,7 +184,7 @@ class Session:
         epoch = self.history.epoch
         ide_tokens = 0 if only_appends(entry) else self.editor_knowledge.tokens_if_sent_again(self.ledger.measure)
         self.history.apply(entry)
-        for fold in (self.transcript, self.tools_state, self.breaker, self.experience, self.spending):
+        for fold in (self.transcript, self.tools_state, self.breaker, self.experience, self.prepared, self.spending):
             fold.apply(entry)
         if self.caller is not None:
             self.caller.hear_agent(entry)
@@ -228,7 +228,7 @@ class Session:
 
     async def stop(self, by: str) -> None:
         """Cancel everything that runs in the session, and wait for its end. `by` is a client's id or a reason."""
-        previews = [preview.job for preview in self.compressions.previews()]
+        previews = self.compressions.beside()
         for job in previews:
             job.cancel(by)
         await self.lane.drain(by)
@@ -309,11 +309,13 @@ class Session:
         left = None if mark.tokens is None else max(0, mark.tokens - count.tokens)
         verdict = self.costs(choice).estimate(count.tokens, self.parts(), settings.compression_strategy)
         under_way = self.compressions.shown
+        prepared = self.prepared.installable(self.history, settings.compression_background)
         return CompressionStatusReport(
             session_id=self.session_id,
-            state="running" if under_way else "idle",
+            state=self.compressions.state(is_prepared=prepared is not None),
             phase=(under_way.shown_phase or msgspec.UNSET) if under_way else msgspec.UNSET,
-            compression_id=under_way.compression_id if under_way else msgspec.UNSET,
+            compression_id=shown.compression_id if (shown := under_way or prepared) else msgspec.UNSET,
+            prepared_saves=tokens_saved(prepared) if prepared else msgspec.UNSET,
             elapsed_ms=under_way.elapsed_ms if under_way else msgspec.UNSET,
             last=self.last_result or msgspec.UNSET,
             has_failed_compression_attempt=self.breaker.has_failed(count.tokens),

@@ -85,6 +85,7 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.compression.retentionFloor": "editor",
     "companion.compression.strategy": "editor",
     "companion.compression.mode": "editor",
+    "companion.compression.background": "editor",
     "companion.compression.adaptive": "editor",
     "companion.compression.constraints": "editor",
     "companion.compression.compare": "editor",

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from gemini_companion.engine.history.verdict import StrategyName
+from gemini_companion.engine.history.verdict import BackgroundMode, StrategyName
 from gemini_companion.engine.hooks.config import HookOptions, read_hooks
 from gemini_companion.engine.mcp.config import ServerOptions, settled_servers
 from gemini_companion.engine.tokens.limits import named_model
@@ -114,6 +114,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Share of what must not be lost, 0 to 1, below which a snapshot is refused."""
     compression_strategy: StrategyName
     compression_mode: Literal["auto", "remind", "off"]
+    compression_background: BackgroundMode
+    """When a compression is prepared ahead of need."""
     compression_adaptive: bool
     """Undos and ratings move the threshold."""
     compression_constraints: Literal["ask", "auto", "off"]
@@ -197,6 +199,7 @@ def settle(
         retention_floor=merged.companion.compression.retention_floor,
         compression_strategy=merged.companion.compression.strategy,
         compression_mode=merged.companion.compression.mode,
+        compression_background=merged.companion.compression.background,
         compression_adaptive=merged.companion.compression.adaptive,
         compression_constraints=merged.companion.compression.constraints,
         compression_compare=merged.companion.compression.compare,

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from gemini_companion.engine.history.tool_entries import Decision, Mode
-from gemini_companion.engine.history.verdict import StrategyName
+from gemini_companion.engine.history.verdict import BackgroundMode, StrategyName
 from gemini_companion.engine.tokens.limits import MODEL_NAME
 from gemini_companion.settings.schema_sessions import SessionsSettings
 from gemini_companion.settings.spending import BudgetSettings, RoutingSettings
@@ -47,6 +47,10 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """
     mode: Literal["auto", "remind", "off"] = "auto"
     """Whether a history is compressed by itself: "auto"; "remind", which only says that it is due; or "off"."""
+    background: BackgroundMode = "auto"
+    """Whether a compression is prepared while you work, so that you do not wait for it: "auto", from 80 % of the
+    threshold on and in idle time; "idle", in idle time alone; or "off", when it is due.
+    """
     adaptive: bool = True
     """Let your undos and ratings move the threshold a little, never above one that you have set yourself."""
     constraints: Literal["ask", "auto", "off"] = "auto"

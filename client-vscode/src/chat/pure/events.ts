@@ -190,6 +190,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     // Shown elsewhere (the meter, the title, the composer, trust, settings), or nothing that a row shows.
     case "changesChanged":
     case "chatCompressed":
+    case "compressionPrepared":
     case "memoryChanged":
     case "modeChanged":
     case "settingsChanged":

@@ -112,13 +112,15 @@ function ownModel(sources: PanelSources): string | undefined {
 
 /** The meter's numbers; where compression starts is absent while it does not start by itself. */
 export function meterOf(status: CompressionStatusReport): MeterView {
-  const { tokenCount, tokenLimit, tokenCountSource, compressionAt } = status;
+  const { tokenCount, tokenLimit, tokenCountSource, compressionAt, state, preparedSaves } = status;
   return {
     used: tokenCount,
     limit: tokenLimit,
     source: tokenCountSource,
     mode: status.mode,
     ...(compressionAt === undefined ? {} : { compressionAt: Math.min(tokenLimit, compressionAt) }),
+    ...(state === "preparing" || state === "prepared" ? { background: state } : {}),
+    ...(state === "prepared" && preparedSaves !== undefined ? { saves: preparedSaves } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Compressions in words. */
 import type { Translate } from "../../chat/pure/words.js";
 import { meterOf } from "../../chat/pure/panelState.js";
+import { backgroundText } from "../../panel/backgroundText.js";
 import { phaseLook } from "../../panel/statuses.js";
 import { percent } from "../../status/pure/meterText.js";
 import type { CompressionStatusReport } from "../../protocol.gen.js";
@@ -33,6 +34,8 @@ export function statusText(report: CompressionStatusReport, t: Translate, number
   else if (report.tokensUntilCompression > 0)
     sentences.push(t("Compression starts by itself in {0} tokens.", number(report.tokensUntilCompression)));
   else sentences.push(t("Compression is due with the next prompt."));
+  const ahead = backgroundText(meterOf(report), t, number);
+  if (ahead !== "") sentences.push(ahead);
   if (report.hasFailedCompressionAttempt)
     sentences.push(
       t("The last automatic compression did not help, so only tool outputs are shortened until the chat has grown."),

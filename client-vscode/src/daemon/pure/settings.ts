@@ -13,6 +13,7 @@ export const DAEMON_SETTINGS = {
   "compression.tokenCap": "model.compressionTokenCap",
   "compression.model": "companion.compression.model",
   "compression.mode": "companion.compression.mode",
+  "compression.background": "companion.compression.background",
   "compression.strategy": "companion.compression.strategy",
   "compression.adaptive": "companion.compression.adaptive",
   "compression.constraints": "companion.compression.constraints",

@@ -1,5 +1,6 @@
 /** The status bar's meter in words. */
 import type { Translate } from "../../chat/pure/words.js";
+import { backgroundText } from "../../panel/backgroundText.js";
 import type { MeterView } from "../../panel/contract.js";
 
 export interface MeterText {
@@ -30,9 +31,11 @@ export function meterText(
   if (meter.compressionAt === undefined || meter.mode === "off") lines.push(t("Automatic compression is off."));
   else if (meter.mode === "remind") lines.push(t("You are reminded to compress at {0}.", number(meter.compressionAt)));
   else lines.push(t("Compression starts at {0}.", number(meter.compressionAt)));
+  const ahead = backgroundText(meter, t, number);
+  if (ahead !== "") lines.push(ahead);
   const icon = isCompressing ? "$(sync~spin)" : "$(sparkle)";
   return {
-    text: `${icon} ${share}`,
+    text: meter.background === "prepared" ? `${icon} ${share} $(check)` : `${icon} ${share}`,
     tooltip: [...lines, t("Click to see what it is made of.")].join("\n\n"),
     label: [t("{0} of Gemini's context used", share), ...lines].join(". "),
   };

@@ -295,6 +295,22 @@ describe("around the transcript", () => {
     expect(meterOf(off)).not.toHaveProperty("compressionAt");
   });
 
+  it("says in the meter, the status bar and the status command what is prepared beside the chat", () => {
+    const preparing = { ...REPORT, state: "preparing", phase: "summarising" } as const;
+    const prepared = { ...REPORT, state: "prepared", preparedSaves: 300_000 } as const;
+    expect(meterOf(REPORT)).not.toHaveProperty("background");
+    expect(meterOf(preparing)).toMatchObject({ background: "preparing" });
+    expect(meterOf(prepared)).toMatchObject({ background: "prepared", saves: 300_000 });
+    expect(meterText(meterOf(preparing), false, t, NUMBER)).toMatchObject({ text: "$(sparkle) 39%" });
+    const shown = meterText(meterOf(prepared), false, t, NUMBER);
+    expect(shown.text).toBe("$(sparkle) 39% $(check)");
+    expect(shown.label).toContain(
+      "A compression is prepared: you will not wait for it. It frees about 300,000 tokens.",
+    );
+    expect(statusText(preparing, t, NUMBER)).toContain("A compression is being prepared while you work.");
+    expect(statusText(prepared, t, NUMBER)).toContain("It frees about 300,000 tokens.");
+  });
+
   it("has one number for status bar, panel and status command", () => {
     expect(percent(meterOf(REPORT))).toBe("39%");
     expect(meterText(meterOf(REPORT), false, t, NUMBER)).toMatchObject({ text: "$(sparkle) 39%" });

@@ -75,7 +75,7 @@ class Experience:
                 self._usages.clear()
             case CompressionEntry():
                 self._last_prompt = None
-                if entry.result.trigger == "auto":
+                if entry.result.trigger != "manual":
                     self._automatic[entry.compression_id] = self._model
             case UndoEntry():
                 self._last_prompt = None

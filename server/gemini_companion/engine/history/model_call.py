@@ -7,9 +7,11 @@ from typing import Literal, TypeAlias
 from gemini_companion.engine.history.entry import LogEntry
 from gemini_companion.engine.history.usage import Usage
 
-CallPurpose: TypeAlias = Literal["answer", "compression", "title", "condensing", "grounding", "loopCheck", "routing"]
-"""A turn's answer, a snapshot, a session's title, an output condensed, a search of the web or pages read, a look at
-whether a turn gets on, the choice of a model for a prompt.
+CallPurpose: TypeAlias = Literal[
+    "answer", "compression", "preparing", "title", "condensing", "grounding", "loopCheck", "routing"
+]
+"""A turn's answer, a snapshot, one that is prepared ahead of need, a session's title, an output condensed, a search of
+the web or pages read, a look at whether a turn gets on, the choice of a model for a prompt.
 """
 
 CallOutcome: TypeAlias = Literal["ok", "failed", "cancelled"]

@@ -11,6 +11,9 @@ StrategyName: TypeAlias = Literal[
 ]
 """`split` is the default: the older 70 % becomes a snapshot, the newest 30 % stays."""
 
+BackgroundMode: TypeAlias = Literal["auto", "idle", "off"]
+"""When a compression is prepared ahead of need: from the soft mark on and in idle time; in idle time alone; never."""
+
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """Whether a compression pays for itself. Every number is tokens at the price of the chat's fresh input tokens.

@@ -64,7 +64,7 @@ class History:
         self.compressions: dict[str, CompressionEntry] = {}
         """Every compression ever installed, oldest first."""
         self.preview: PreviewEntry | None = None
-        """The newest preview that is neither applied nor superseded."""
+        """The newest preview of a person's that is neither applied nor superseded."""
         self.masks = Masks()
         """What is shown shortened. Changed by `apply` alone."""
         self._pinned = PinnedTexts()
@@ -148,7 +148,7 @@ class History:
                 for compression_id in entry.undone:
                     self.in_force.pop(compression_id, None)
                 self._change_view()
-            case PreviewEntry():
+            case PreviewEntry() if entry.compression.result.trigger != "background":
                 self.preview = entry
             case ResumeEntry():
                 if entry.reason == "clear":  # the log keeps it all; constraints stay in force

@@ -164,7 +164,7 @@ class Tally:
             self.by_turn.setdefault(turn, TurnUse(entry.time)).add_call(entry)
             if len(self.by_turn) > MOST_TURNS:
                 del self.by_turn[next(iter(self.by_turn))]
-        if entry.purpose == "compression":
+        if entry.purpose in ("compression", "preparing"):
             calls, spent = self._calls.get(entry.subject, (0, 0.0))
             self._calls[entry.subject] = (calls + (entry.outcome == "ok"), spent + cost)
         elif entry.purpose == "answer":

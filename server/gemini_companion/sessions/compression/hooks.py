@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.engine.history.log import CompressionResult, Trigger
 from gemini_companion.sessions.compression_state import Compression
 from gemini_companion.sessions.session import Session
 
@@ -19,10 +19,11 @@ async def ask_hooks(session: Session, compression: Compression, tokens: int) -> 
     if not hooks.has(session, "PreCompress"):
         return "", guidance
     compression.enter("hook")
-    trigger = compression.trigger
+    trigger = _word_of(compression.trigger)
     verdict = await hooks.run(session, "PreCompress", {"trigger": trigger}, subject=trigger)
     if trigger == "auto" and (verdict.blocks or verdict.stops):
-        session.breaker.pause(tokens)
+        if not compression.is_quiet:
+            session.breaker.pause(tokens)
         return f"Not compressed: a hook refused it. {verdict.reason}", guidance
     added = verdict.context[:_LONGEST_GUIDANCE].strip()
     return "", "\n".join(filter(None, (guidance, added)))
@@ -30,11 +31,17 @@ async def ask_hooks(session: Session, compression: Compression, tokens: int) -> 
 
 def tell_hooks(session: Session, result: CompressionResult) -> None:
     """Tell hooks of an installed compression; what they add goes along with the next prompt."""
+    trigger = _word_of(result.trigger)
     fields = {
-        "trigger": result.trigger,
+        "trigger": trigger,
         "compression_status": result.status,
         "tokens_before": result.original_token_count,
         "tokens_after": result.new_token_count,
         "snapshot": result.snapshot or "",
     }
-    session.services.hooks.run_beside(session, "PostCompress", fields, subject=result.trigger, keep=True)
+    session.services.hooks.run_beside(session, "PostCompress", fields, subject=trigger, keep=True)
+
+
+def _word_of(trigger: Trigger) -> str:
+    """What hooks know it by: what is prepared in the background is automatic."""
+    return "manual" if trigger == "manual" else "auto"

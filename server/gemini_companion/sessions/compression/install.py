@@ -138,6 +138,7 @@ async def install(
         raise
     if result.token_count_source == "api":
         session.observe(choice, result.new_token_count)
+    session.compressions.preparations.forget_failures()
     on_commit(result)
     tell_hooks(session, result)
     session.emit(

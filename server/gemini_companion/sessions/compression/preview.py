@@ -11,7 +11,7 @@ import msgspec
 from gemini_companion.engine.compression.answer import edited_snapshot
 from gemini_companion.engine.compression.citations import carried_sources
 from gemini_companion.engine.compression.stale import is_stale
-from gemini_companion.engine.compression.types import judge, snapshot_text, with_appendix
+from gemini_companion.engine.compression.types import Counts, judge, snapshot_text, with_appendix
 from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, ModelFault, StaleVersion
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.item import Item
@@ -49,9 +49,15 @@ async def apply_preview(
 
 
 async def install_preview(
-    session: Session, compression_id: str, client: str, at_safe_point_of: ModelChoice | None = None
+    session: Session,
+    compression_id: str,
+    client: str,
+    at_safe_point_of: ModelChoice | None = None,
+    *,
+    trigger: Trigger | None = None,
 ) -> CompressionResult:
-    """Install a preview that was just computed, for somebody who asked to compress meanwhile, or find it installed.
+    """Install a preview that was just computed, for somebody who asked to compress meanwhile, or find it installed; or
+    one that was prepared, with the `trigger` "background".
 
     Within the turn that holds the lane if its choice of model is given, else behind what the lane has. Raises
     `CompressionNotFound` and `StaleVersion` if it cannot be installed any more.
@@ -65,8 +71,8 @@ async def install_preview(
         excluded = session.history.excluded_from
         if excluded is not None and preview.hides is not None and preview.hides[1] >= excluded:
             raise StaleVersion("The preview hides a turn that is being answered anew, and may come back.")
-        trigger: Trigger = "auto" if at_safe_point_of else "manual"
-        compression = new_compression(session, "apply", trigger, compression_id)
+        by: Trigger = trigger or ("auto" if at_safe_point_of else "manual")
+        compression = new_compression(session, "apply", by, compression_id)
         run = _ApplyRun(session=session, compression=compression)
         job = compression.prepare(lambda: run.apply(compression_id, None, at_safe_point_of))
         if at_safe_point_of:
@@ -79,8 +85,9 @@ async def install_preview(
 
 
 def _find_preview(session: Session, compression_id: str) -> PreviewEntry:
-    preview = session.history.preview
-    if preview is None or preview.compression_id != compression_id:
+    known = (session.history.preview, session.prepared.entry)
+    preview = next((one for one in known if one is not None and one.compression_id == compression_id), None)
+    if preview is None:
         applied = compression_id in session.history.compressions
         raise CompressionNotFound(
             f"The preview {compression_id} is applied already."
@@ -116,12 +123,15 @@ class _ApplyRun(CompressionRun):
         before = session.history.curated()
         if entry is not preview.compression:
             entry = await self._gated(entry, text or "", before, preview.compression)
-        self.compression.enter("counting")
-        try:
-            counts = await count_both(session, self.choice, before, session.history.view_with(entry), self.retries)
-        except ModelFault:
-            return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR"))
-        observe_before(session, self.choice, before, counts)
+        if self.compression.trigger == "background":
+            counts = self._counts_since(preview.compression, entry)
+        else:
+            self.compression.enter("counting")
+            try:
+                counts = await count_both(session, self.choice, before, session.history.view_with(entry), self.retries)
+            except ModelFault:
+                return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR"))
+            observe_before(session, self.choice, before, counts)
         status = judge(counts)
         if status != "COMPRESSED":
             message = (
@@ -141,11 +151,30 @@ class _ApplyRun(CompressionRun):
             appendix=entry.result.appendix,
             retention=entry.result.retention,
         )
+        if self.compression.trigger == "background":  # nobody was told of the work yet
+            work = preview.compression.result
+            result = msgspec.structs.replace(result, model_calls=work.model_calls, duration_ms=work.duration_ms)
         stamp = session.stamp()
         return await self._install(
             msgspec.structs.replace(entry, result=with_note(result), id=stamp["id"], time=stamp["time"]),
             preview.base_seq,
         )
+
+    def _counts_since(self, prepared: CompressionEntry, entry: CompressionEntry) -> Counts:
+        """The counts of one that was counted when it was prepared: what came since is in both views, so the same is
+        saved. `entry` may have another appendix.
+        """
+        before, source = self.tokens
+        ledger, counted = self.session.ledger, prepared.result
+        grown = 0
+        if entry is not prepared:
+            now, then = (
+                sum(ledger.measure(content).tokens for content in one.replacement) for one in (entry, prepared)
+            )
+            grown = ledger.estimate_text(self.choice.name, now - then)
+        after = max(0, before - (counted.original_token_count - counted.new_token_count) + grown)
+        is_counted = source == counted.token_count_source == "api"
+        return Counts(before, after, "api" if is_counted else "estimate")
 
     async def _gated(
         self, entry: CompressionEntry, text: str, view: Sequence[Item], preview: CompressionEntry

@@ -89,8 +89,8 @@ class CompressionRun:
 
     @property
     def forced(self) -> bool:
-        """Requested by a user: neither threshold nor failure flag stop it."""
-        return self.compression.trigger == "manual"
+        """A user asked, or it installs nothing: no failure flag stops it, and nothing else is done in its stead."""
+        return self.compression.trigger == "manual" or self.compression.is_preview
 
     async def execute(self, choice: ModelChoice | None = None) -> CompressionResult:
         """Run the steps.
@@ -163,10 +163,10 @@ class CompressionRun:
         change = self.strategy.conclude(plan, admission.written.snapshot).with_appendix(admission.appendix)
         self.compression.enter("counting")
         try:
-            counts = await self._count(trim.items, change)
+            counts = await self._count(history.curated(), change)  # a prompt may have come while a preview was made
         except ModelFault:
             return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR", plan=plan))
-        if history.version == log.version:  # a prompt may have come while a preview was made
+        if history.version == log.version:
             observe_before(session, self.choice, trim.items, counts)
         status = judge(counts)
         if status != "COMPRESSED":
@@ -212,7 +212,7 @@ class CompressionRun:
         settings = services.settings()
         model = services.models.compressor(settings, self.choice)
         summariser = Summariser(
-            provider=Recorded(session, self.choice, "compression", self.compression.compression_id),
+            provider=Recorded(session, self.choice, self.compression.purpose, self.compression.compression_id),
             model=model,
             window=min(session.limit(self.choice), services.models.limit(settings, model)),
             ledger=session.ledger,
@@ -260,8 +260,8 @@ class CompressionRun:
         return await self._truncate_only(trim, self.session.history.version, because=result.message)
 
     async def _note_attempt(self, result: CompressionResult, fault: str = "") -> None:
-        """Log that nothing was installed, for the status and the failure flag; not for a preview."""
-        if self.compression.is_preview:
+        """Log that nothing was installed, for the status and the failure flag; not for what nobody waited for."""
+        if self.compression.is_preview or self.compression.trigger == "background":
             return
         stamp, forced, tokens = self.session.stamp(), self.forced, self.tokens.tokens
         await self.session.append(

@@ -1,4 +1,4 @@
-"""Requests to compress a session: manually, at a turn's safe point, as a preview.
+r"""Requests to compress a session: manually, at a turn's safe point, as a preview.
 
 Two requests never pay for one thing twice. What they meet, and what becomes of them:
 
@@ -8,8 +8,11 @@ Two requests never pay for one thing twice. What they meet, and what becomes of 
 | preview with the same wish | installs its result | joins it | installs its result, unless it names turns |
 | preview with another wish | runs beside it | runs beside it | the same, whatever its guidance |
 | a preview being applied | waits for it; with a wish, runs behind it | waits, then sees the new view | joins it |
+| one being prepared | installs its result, or ends it | joins it, or runs beside it | goes on, or joins it (rescue) |
+| one that is prepared | installs it; with a wish, runs by itself | runs by itself | installs it |
 
-A wish is guidance, a strategy, and turns (`compression_state.Wish`).
+A wish is guidance, a strategy, and turns (`compression_state.Wish`). Where compressions are prepared in the background,
+a turn's safe point waits for a preview only where the prompt does not fit, and installs its result later.
 
 A preview that is ready and not applied belongs to the person who looks at it: nobody else installs it.
 """
@@ -21,6 +24,7 @@ from typing import Final
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.log import CompressionResult, Usage
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.compression import background
 from gemini_companion.sessions.compression.cost import waiting
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
 from gemini_companion.sessions.compression.preview import install_preview
@@ -41,8 +45,12 @@ async def compress(session: Session, *, client: str, wish: Wish = NO_WISH, previ
     if preview:
         return await wait_and_list(session, _preview(session, wish).job, client)
     compression = session.compressions.joinable(wish)
+    if wish != NO_WISH:
+        background.end(session, "wish")
     if compression is None:
         reused = await _reuse(session, session.compressions.reusable(wish), client)
+        if reused is None and wish == NO_WISH:
+            reused = await _install_prepared(session, client)
         if reused is not None:
             await session.update_listing()
             return reused
@@ -58,6 +66,7 @@ def _preview(session: Session, wish: Wish) -> Compression:
     """The preview under way with this wish, else a new one."""
     same = session.compressions.preview_with(wish)
     if same is not None:
+        same.adopt("manual")
         return same
     compression = new_compression(session, "preview", "manual", wish=wish)
     run = CompressionRun(session=session, compression=compression)
@@ -92,6 +101,7 @@ async def compress_at_safe_point(
 ) -> CompressionResult | None:
     """Inside a turn, with no model call open: compress if the count has reached the trigger, or if it is a `rescue`.
 
+    Where compressions are prepared in the background only a rescue asks a model; what is ready is installed first.
     `None` if it is not due; NOOP with a verdict if it is, and waits (`trigger.should_wait`). A compression that was
     requested during the turn runs here, and is joined. Model faults are not raised: they end in truncation or in no
     change, and are reported by events.
@@ -99,8 +109,15 @@ async def compress_at_safe_point(
     under_way = session.compressions.installing
     if under_way is not None:
         return await _join(session, under_way)
+    in_background = background.is_on(session)
+    if in_background and not rescue and not session.breaker.has_failed(session.token_count(choice).tokens):
+        return await background.at_safe_point(session, choice)
     if not _is_due(session, choice, rescue=rescue):
         return None
+    if in_background and rescue and (found := background.ready(session)) is not None:
+        installed = await background.install(session, found, choice)
+        if installed is not None:
+            return installed
     if not rescue and (result := waiting(session, choice)) is not None:
         return result
     for preview in session.compressions.previews():
@@ -135,6 +152,20 @@ async def _join(session: Session, compression: Compression) -> CompressionResult
         return None
 
 
+async def _install_prepared(session: Session, client: str) -> CompressionResult | None:
+    """Install what is prepared, since somebody asks to compress; `None` if there is nothing, or nothing came of it."""
+    mode = session.services.settings().compression_background
+    prepared = session.prepared.installable(session.history, mode)
+    if prepared is None:
+        return None
+    try:
+        result = await install_preview(session, prepared.compression_id, client)
+    except CompanionError:
+        session.prepared.drop()
+        return None
+    return result if result.status in _INSTALLED else None
+
+
 async def _reuse(
     session: Session, under_way: Compression | None, client: str, at_safe_point_of: ModelChoice | None = None
 ) -> CompressionResult | None:
@@ -144,6 +175,7 @@ async def _reuse(
     """
     if under_way is None:
         return None
+    under_way.adopt("manual" if at_safe_point_of is None else "auto")
     try:
         result = await under_way.job.wait(client)
         if result.status == "PREVIEW":

@@ -8,6 +8,7 @@ from gemini_companion.engine.compression.messages import message_for
 from gemini_companion.engine.compression.undo import plan_undo
 from gemini_companion.engine.history.log import CompressionResult, UndoEntry
 from gemini_companion.engine.tokens.ledger import agree
+from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.compression.job import wait_and_list
 from gemini_companion.sessions.compression_events import CompressionUndone
 from gemini_companion.sessions.lane import Job
@@ -25,6 +26,7 @@ async def undo(session: Session, *, client: str, compression_id: str | None = No
 
     if session.compressions.installing is None:  # otherwise the one under way may be meant
         plan_undo(session.history, compression_id)
+    end(session, "undo")
     job = Job("compression", session.services.new_id("undo"), run)
     session.lane.submit(job)
     return await wait_and_list(session, job, client)

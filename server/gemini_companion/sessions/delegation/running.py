@@ -17,6 +17,7 @@ from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.sessions.agents.service import AgentService
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.constraints.entries import draft_of
 from gemini_companion.sessions.delegation.activity import Activity
 from gemini_companion.sessions.event import SessionEvent
@@ -84,6 +85,7 @@ class AgentsOfSession:
             ended = fault.message
             raise ToolRefusal(f"The subagent failed: {fault.message}") from None
         finally:
+            end(child, "agent")
             child.channel.listener = None
             activity.leave_slots()
             activity.tell("ended", ended)

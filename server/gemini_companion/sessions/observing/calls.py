@@ -14,6 +14,7 @@ from gemini_companion.sessions.observing.records import TEXT_LIMIT, ModelCalled,
 _ROLES: Final[Mapping[CallPurpose, str]] = {
     "answer": "main",
     "compression": "utility_compressor",
+    "preparing": "utility_compressor",
     "title": "utility_title",
     "condensing": "utility_output",
     "grounding": "utility_tool",

@@ -21,6 +21,7 @@ from gemini_companion.sessions.statistics.shapes import (
     TurnSums,
 )
 
+_COMPRESSING: Final = ("compression", "preparing")
 MOST_TOOLS: Final = 100
 MOST_MODELS: Final = 100
 MOST_COMPRESSIONS: Final = 100
@@ -66,7 +67,7 @@ def stats_of(
         tokens_saved=tokens_saved,
         cost=round(all_uses.cost, 6),
         is_cost_complete=not any(use.unpriced or _unknown(use) for use in uses.values()),
-        compression_cost=round(sum(use.cost for (_, purpose), use in uses.items() if purpose == "compression"), 6),
+        compression_cost=round(sum(use.cost for (_, purpose), use in uses.items() if purpose in _COMPRESSING), 6),
         prices_as_of=PRICES_AS_OF,
         started_at=span[0],
         ended_at=span[1],

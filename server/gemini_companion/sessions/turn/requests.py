@@ -35,6 +35,9 @@ from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, SHORT_RETRY_
 FITTED_SHARE: Final = 0.9
 """Share of the window that a view has after it was shortened: the next round should not need that again."""
 
+_RESCUES: Final = 2
+"""Where what was prepared ahead does not make enough room, there is time to compress what came since."""
+
 _CHANGED: Final = ("COMPRESSED", "CONTENT_TRUNCATED")
 
 
@@ -100,11 +103,15 @@ class Requests:
         await refresh_environment(session)
         due = await prepare_context(session, self.client)
         overflow = await overflow_of(session, self.choice, content, due)
-        if overflow is not None and session.mark(self.choice).tokens is not None:
-            await self.compress(rescue=True)
+        for _ in range(_RESCUES):
+            if overflow is None or session.mark(self.choice).tokens is None:
+                break
+            rescued = await self.compress(rescue=True)
             await refresh_environment(session)
             due = await prepare_context(session, self.client)
             overflow = await overflow_of(session, self.choice, content, due)
+            if rescued is None or rescued.trigger != "background":
+                break
         if overflow is not None and await self._fit(session.ledger.measure(content).tokens + due.tokens(session)):
             await refresh_environment(session)
             due = await prepare_context(session, self.client)
@@ -121,9 +128,13 @@ class Requests:
         session = self.session
         await self.compress()
         overflow = overflow_of_view(session, self.choice, fresh())
-        if overflow is not None and session.mark(self.choice).tokens is not None:
-            await self.compress(rescue=True)
+        for _ in range(_RESCUES):
+            if overflow is None or session.mark(self.choice).tokens is None:
+                break
+            rescued = await self.compress(rescue=True)
             overflow = overflow_of_view(session, self.choice, fresh())
+            if rescued is None or rescued.trigger != "background":
+                break
         if overflow is not None and await self._fit(0):
             overflow = overflow_of_view(session, self.choice, fresh())
         if overflow is not None:

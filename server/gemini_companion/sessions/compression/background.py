@@ -1,0 +1,213 @@
+"""Preparing a compression beside the chat: when one is begun, who may have it, and what ends it.
+
+`engine/compression/preparing` decides. A preparing run stands outside the lane and says nothing; what comes of it is a
+preview of the daemon's own, installed at a turn's safe point.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from typing import Final
+
+from gemini_companion.engine.compression.preparing import (
+    IDLE_SECONDS,
+    Behind,
+    Moment,
+    behind,
+    next_step,
+    retry_at,
+)
+from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.history.log import CompressionResult, PreviewEntry
+from gemini_companion.sessions.budget.limits import uses_of
+from gemini_companion.sessions.compression.cost import waiting
+from gemini_companion.sessions.compression.job import new_compression
+from gemini_companion.sessions.compression.preview import install_preview
+from gemini_companion.sessions.compression.run import CompressionRun
+from gemini_companion.sessions.compression_state import NO_WISH, Compression
+from gemini_companion.sessions.events import Event, SettingsChanged
+from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.session import Session
+
+logger = logging.getLogger(__name__)
+
+_BY_US: Final = frozenset({"undo", "wish", "leave", "settings", "off", "agent", "delete", "shutdown", "takeOver"})
+"""Who ends a preparing run without saying anything of whether another would come to something."""
+
+_OF_SETTINGS: Final = ("companion.compression", "model.compression", "model.name", "companion.budget")
+"""Keys that may make another compression of the next one, or none."""
+
+
+def is_on(session: Session) -> bool:
+    """Whether compressions are prepared here at all."""
+    settings = session.services.settings()
+    return settings.compression_background != "off" and settings.compression_mode == "auto"
+
+
+def ready(session: Session) -> PreviewEntry | None:
+    """What may be installed without asking a model: the prepared one, else a person's preview that was joined."""
+    mode = session.services.settings().compression_background
+    prepared = session.prepared.installable(session.history, mode)
+    preview = session.history.preview
+    if prepared is None and preview is not None and mode != "off":
+        prepared = preview if preview.compression_id == session.compressions.preparations.joined else None
+    return prepared
+
+
+async def at_safe_point(session: Session, choice: ModelChoice) -> CompressionResult | None:
+    """At a turn's safe point: install what is ready if it is due; else see to it that one is being prepared.
+
+    Waits for no model. Returns what was installed, or NOOP with a verdict if what is due waits.
+    """
+    found = ready(session)
+    step = next_step(_moment(session, choice, found))
+    if step == "install" and found is not None:
+        installed = await install(session, found, choice)
+        if installed is not None:
+            return installed
+        step = next_step(_moment(session, choice, None))
+    if step != "prepare":
+        return None
+    verdict = waiting(session, choice)
+    if verdict is None:
+        await _begin(session, choice)
+    is_due = session.token_count(choice).tokens >= (session.mark(choice).tokens or 0)
+    return verdict if is_due else None
+
+
+async def install(session: Session, found: PreviewEntry, choice: ModelChoice) -> CompressionResult | None:
+    """Install what is ready, within the turn that holds the lane; `None` if nothing came of it, which voids it.
+
+    Raises `Cancelled` if it was stopped.
+    """
+    end(session, "wish")  # one that is being made anew would hide what this one hides
+    preparations = session.compressions.preparations
+    preparations.joined = None
+    try:
+        result = await install_preview(session, found.compression_id, "turn", choice, trigger="background")
+    except CompanionError as fault:
+        session.prepared.drop()
+        logger.info("What was prepared was not installed: %s", fault.message)
+        return None
+    if result.status == "COMPRESSED":
+        return result
+    session.prepared.drop()
+    return None
+
+
+def wait_for_idle_time(session: Session) -> None:
+    """Prepare a compression if nothing runs for `IDLE_SECONDS` from now on, and one is worth it."""
+    preparations = session.compressions.preparations
+    preparations.stop_waiting()
+    if not is_on(session) or session.meta.agent is not None or not session.lane.is_idle:
+        return
+    step = next_step(_moment(session, session.choice(), ready(session), is_idle=True))
+    if step != "prepare":  # nothing of that changes while the chat is left alone
+        return
+    preparations.idle = asyncio.create_task(_after_a_while(session), name=f"idle:{session.session_id}")
+    session.use(preparations.idle, session.services.clock.monotonic())
+
+
+def end(session: Session, by: str) -> None:
+    """End what is being prepared, unless somebody waits for it, and what waits to be begun. `by` says why."""
+    session.compressions.preparations.stop_waiting()
+    for compression in session.compressions.previews():
+        if compression.is_quiet:
+            compression.job.cancel(by)
+
+
+def heed(session: Session, event: Event) -> None:
+    """Void what other settings of compression make another one of, or none."""
+    if isinstance(event, SettingsChanged) and _is_about_compressing(event.keys):
+        end(session, "settings")
+        session.prepared.drop()
+        session.compressions.preparations.forget_failures()
+
+
+def _moment(session: Session, choice: ModelChoice, found: PreviewEntry | None, *, is_idle: bool = False) -> Moment:
+    tokens, trigger = session.token_count(choice).tokens, session.mark(choice).tokens
+    is_due = trigger is not None and tokens >= trigger
+    on = is_on(session) and bool(session.history.items)
+    may = not session.breaker.is_paused(tokens, session.limit(choice))
+    return Moment(
+        mode=session.services.settings().compression_background if on and may else "off",
+        tokens=tokens,
+        trigger=trigger,
+        is_idle=is_idle,
+        is_under_way=_is_under_way(session, is_due=is_due),
+        not_before=session.compressions.preparations.not_before,
+        ready=_behind(session, found),
+    )
+
+
+def _behind(session: Session, found: PreviewEntry | None) -> Behind | None:
+    return None if found is None else behind(session.history, found)
+
+
+def _is_under_way(session: Session, *, is_due: bool) -> bool:
+    """Whether a snapshot is being written. A person's preview is joined where one is due: it is not paid for twice."""
+    if session.compressions.installing is not None:
+        return True
+    previews = [one for one in session.compressions.previews() if one.wish.reach == NO_WISH.reach]
+    if is_due and previews and not previews[0].is_quiet:
+        session.compressions.preparations.joined = previews[0].compression_id
+    return bool(previews)
+
+
+async def _after_a_while(session: Session) -> None:
+    await session.services.clock.sleep(IDLE_SECONDS)
+    if not session.lane.is_idle:
+        return
+    choice = session.choice()
+    if (
+        next_step(_moment(session, choice, ready(session), is_idle=True)) == "prepare"
+        and waiting(session, choice) is None
+    ):
+        await _begin(session, choice)
+
+
+async def _begin(session: Session, choice: ModelChoice) -> None:
+    """Begin a preparing run, unless nothing more may be spent."""
+    if not choice.provider.capabilities.runs_here:
+        try:
+            if any(use.is_over for use in await uses_of(session)):
+                return
+        except CompanionError:  # nobody knows what may be spent
+            return
+    if session.compressions.previews() or not is_on(session):
+        return  # meanwhile
+    compression = new_compression(session, "prepare", "background")
+    run = CompressionRun(session=session, compression=compression)
+
+    async def execute() -> CompressionResult:
+        tokens = session.token_count(choice).tokens
+        is_of_use = False
+        try:
+            result = await run.execute(choice)
+            is_of_use = result.status == "PREVIEW"
+        finally:
+            _learn(session, choice, compression, tokens, is_of_use=is_of_use)
+        return result
+
+    compression.prepare(execute).start()
+
+
+def _learn(session: Session, choice: ModelChoice, compression: Compression, tokens: int, *, is_of_use: bool) -> None:
+    """Note whether it came to something; the next try waits for growth if it did not.
+
+    One that only found that there is nothing to hide yet cost nothing, and says nothing of the next.
+    """
+    preparations = session.compressions.preparations
+    if is_of_use:
+        preparations.forget_failures()
+    elif compression.phase != "truncating" and compression.job.cancelled_by not in _BY_US:
+        preparations.failures += 1
+        trigger = session.mark(choice).tokens or tokens
+        preparations.not_before = retry_at(tokens, trigger, preparations.failures)
+        logger.info("No compression was prepared at %d tokens; not again before %d", tokens, preparations.not_before)
+
+
+def _is_about_compressing(keys: Collection[str]) -> bool:
+    return any(key.startswith(prefix) for key in keys for prefix in _OF_SETTINGS)

@@ -1,0 +1,148 @@
+"""What compressing adds to the wait for an answer: time from a prompt to its request, with a summariser that is slow.
+
+A summariser takes ten seconds for each of its two calls, an answer four, and a person four more until the next prompt.
+All of that passes `SCALE` times as fast; what is ours takes the time that it takes. So a second that a turn waited for the
+summariser would show as `1000 / SCALE` ms, and be over the target.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from statistics import median
+from tempfile import mkdtemp
+from typing import Any, Final, NamedTuple, cast
+
+from gemini_companion.engine.history.log import CompressionEntry, Usage
+from gemini_companion.engine.history.verdict import BackgroundMode
+from gemini_companion.engine.tokens.counters import count_content
+from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
+from gemini_companion.sessions.models.port import CountedTokens, LocalContext, ModelChunk, ModelRequest
+from tests.performance.figures import Figure, Finding
+from tests.performance.instant import InstantModel
+from tests.performance.options import Options
+from tests.support.sessions import ManualClock, Studio
+
+NAME: Final = "waiting"
+SCALE: Final = 20
+TURNS: Final = 200
+WINDOW: Final = 32_000
+SUMMARISER_SECONDS: Final = 10.0
+WORST_MS: Final = 300.0
+MEDIAN_MS: Final = 5.0
+"""The target is none; so much two medians of the same thing differ by."""
+
+
+class Pace(NamedTuple):
+    """How a chat is led, in simulated seconds."""
+
+    name: str
+    words: int
+    """Of each prompt and of each answer."""
+    answer: float
+    person: float
+
+
+PACES: Final = (Pace("a person types", 250, 4.0, 4.0), Pace("prompt upon prompt", 500, 2.0, 0.0))
+
+
+def run(options: Options) -> Iterator[Finding]:
+    """Lead the chats: without compression, with it in the background, and with it when it is due."""
+    turns = 40 if options.quick else TURNS
+    for pace in PACES[:1] if options.quick else PACES:
+        options.tell(pace.name)
+        alone = asyncio.run(_lead(options, pace, turns, None))
+        ahead = asyncio.run(_lead(options, pace, turns, "auto"))
+        due = asyncio.run(_lead(options, pace, turns, "off"))
+        usual = median(alone.waits)
+        note = f"{ahead.compressions} compressions in {turns} turns, {ahead.waited_for} waited for; when due, {due.compressions}"
+        added = [wait - usual for wait in ahead.waits]
+        yield _figure(f"{pace.name}: median", max(0.0, median(added)), MEDIAN_MS, note)
+        yield _figure(f"{pace.name}: worst", max(added), WORST_MS, "")
+        yield _figure(f"{pace.name}: worst without any compression", max(alone.waits) - usual, None, "")
+        worst = (max(due.waits) - usual) * SCALE
+        yield _figure(f"{pace.name}: worst when due (simulated)", worst, None, "what `off` costs")
+
+
+def _figure(name: str, value: float, target: float | None, note: str) -> Figure:
+    return Figure(bench=NAME, name=name, value=value, unit="ms", target=target, note=note)
+
+
+class _Led(NamedTuple):
+    waits: list[float]
+    """Milliseconds from a prompt to its request."""
+    compressions: int
+    waited_for: int
+    """Those that a turn waited for."""
+
+
+class _ScaledClock(ManualClock):
+    """Time that passes as it does, and sleeps that are `SCALE` times as short."""
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / SCALE)
+
+
+def _words(count: int) -> str:
+    """A text that does not go round in circles: an answer that did would be ended."""
+    return " ".join(f"word{number}" for number in range(count // 2))
+
+
+class _PacedModel(InstantModel):
+    """Answers and summarises in its own time, and counts what is there."""
+
+    def __init__(self, pace: Pace) -> None:
+        super().__init__()
+        self._pace = pace
+        self._text = _words(pace.words)
+        self._counter = LexicalTokenCounter()
+        self.requested = 0.0
+        """When the last request for an answer came, in seconds."""
+
+    async def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
+        self.requested = time.perf_counter()
+        await asyncio.sleep(self._pace.answer / SCALE)
+        yield ModelChunk(parts=({"text": self._text},))
+        yield ModelChunk(finish_reason="STOP", usage=Usage(prompt_tokens=self._tokens(request), output_tokens=1))
+
+    async def generate(self, request: ModelRequest) -> ModelChunk:
+        if request.role == "utility_compressor":
+            await asyncio.sleep(SUMMARISER_SECONDS / SCALE)
+        return await super().generate(request)
+
+    async def count_tokens(self, request: ModelRequest) -> CountedTokens:
+        return CountedTokens(total=self._tokens(request), source="api", covers_system=True)
+
+    def _tokens(self, request: ModelRequest) -> int:
+        counter = self._counter
+        return round(
+            counter.count_text(request.system_instruction or "")
+            + sum(count_content(content.parts, counter) for content in request.contents)
+        )
+
+
+async def _lead(options: Options, pace: Pace, turns: int, mode: BackgroundMode | None) -> _Led:
+    model = _PacedModel(pace)
+    studio = Studio(
+        Path(mkdtemp(dir=options.scratch)),
+        model=cast("Any", model),
+        compression_background=mode or "off",
+        compression_mode="off" if mode is None else "auto",
+        token_limit_override=10_000_000 if mode is None else WINDOW,
+    )
+    studio.services.clock = _ScaledClock()
+    waits: list[float] = []
+    for number in range(turns):
+        sent = time.perf_counter()
+        await studio.chat(f"{number} {_words(pace.words)}")
+        waits.append((model.requested - sent) * 1000)
+        await asyncio.sleep(pace.person / SCALE)
+    session = await studio.session()
+    made = [entry.result.trigger for entry in session.history.entries if isinstance(entry, CompressionEntry)]
+    await studio.app.close()
+    return _Led(waits, len(made), made.count("auto"))

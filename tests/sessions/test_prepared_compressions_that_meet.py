@@ -1,0 +1,210 @@
+"""What a compression that is prepared meets: who joins it, what ends it, and what a failure leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gemini_companion.engine.errors import ModelUnavailable
+from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, PreviewEntry
+from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.compression_events import (
+    CompressionCancelled,
+    CompressionFailed,
+    CompressionStarted,
+)
+from gemini_companion.sessions.events import SettingsChanged
+from gemini_companion.sessions.session import Session
+from tests.support.preparing_desk import BOTH_CALLS, begin, chat_at, prepared, settled, state, within
+from tests.support.sessions import Studio
+from tests.support.slow_summariser import SlowSummariser
+
+
+@pytest.fixture
+async def slow() -> SlowSummariser:
+    return SlowSummariser()
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, slow: SlowSummariser) -> Any:
+    """Compressions are prepared here, by a model that waits until the test lets it."""
+    studio = Studio(tmp_path, model=slow, compression_background="auto")
+    yield studio
+    await studio.app.close()
+
+
+# --- joining and ending
+
+
+async def test_a_request_to_compress_joins_it_and_tells_what_it_does(desk: Studio, slow: SlowSummariser) -> None:
+    session = await chat_at(desk, 0.85)
+    await desk.chat("go on")
+    await within(slow.summarising)
+    asked = begin(desk.compress())
+    await desk.heard.wait_for(CompressionStarted)
+    assert state(desk, session) == "running"
+    slow.may_summarise.set()
+    result = await asked
+    assert (result.status, result.trigger) == ("COMPRESSED", "manual")
+    assert slow.asked == BOTH_CALLS
+
+
+async def test_a_preview_joins_it_and_belongs_to_the_person(desk: Studio, slow: SlowSummariser) -> None:
+    session = await chat_at(desk, 0.85)
+    await desk.chat("go on")
+    await within(slow.summarising)
+    asked = begin(desk.compress(preview=True))
+    await desk.heard.wait_for(CompressionStarted)
+    slow.may_summarise.set()
+    shown = await asked
+    assert (shown.status, shown.trigger) == ("PREVIEW", "manual")
+    assert slow.asked == BOTH_CALLS
+    assert session.history.preview is not None
+    assert state(desk, session) == "idle"
+
+
+async def test_a_request_to_compress_installs_what_is_prepared(desk: Studio, slow: SlowSummariser) -> None:
+    await prepared(desk, slow)
+    result = await desk.compress()
+    assert (result.status, result.trigger) == ("COMPRESSED", "manual")
+    assert slow.asked == BOTH_CALLS
+
+
+async def test_a_preview_under_way_is_installed_later_and_not_prepared_a_second_time(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 1)
+    preview = begin(desk.compress(preview=True))
+    await within(slow.summarising)
+    answered = await desk.chat("go on")
+    assert answered.compression is None
+    slow.may_summarise.set()
+    shown = await preview
+    again = await desk.chat("and now")
+    assert again.compression is not None
+    assert again.compression.compression_id == shown.compression_id
+    assert slow.asked == BOTH_CALLS
+    assert list(session.history.in_force) == [shown.compression_id]
+
+
+async def end_by_undo(desk: Studio, session: Session) -> None:
+    await undo(session, client="c")
+
+
+async def end_by_wish(desk: Studio, session: Session) -> None:
+    (running,) = session.compressions.previews()
+    asked = begin(desk.compress(instructions="keep the names"))
+    await running.job.settled()
+    assert isinstance(desk.model, SlowSummariser)
+    desk.model.may_summarise.set()
+    assert (await asked).status == "COMPRESSED"
+
+
+async def end_by_settings(desk: Studio, session: Session) -> None:
+    desk.app.notify_all(SettingsChanged(keys=("companion.compression.strategy",)))
+
+
+async def end_by_leaving(desk: Studio, session: Session) -> None:
+    await desk.app.new_session(desk.client)
+
+
+async def end_by_deleting(desk: Studio, session: Session) -> None:
+    await desk.app.delete(session.session_id)
+
+
+@pytest.mark.parametrize("how", [end_by_undo, end_by_wish, end_by_settings, end_by_leaving, end_by_deleting])
+async def test_it_ends_without_a_word(desk: Studio, slow: SlowSummariser, how: Any) -> None:
+    session = await chat_at(desk, 0.85)
+    if how is end_by_undo:
+        slow.may_summarise.set()
+        await desk.compress()
+        slow.may_summarise.clear()
+        slow.summarising.clear()
+        tokens = session.token_count(session.choice()).tokens
+        desk.set(compression_token_cap=round(tokens / 0.85))
+        desk.heard.events.clear()
+    await desk.chat("go on")
+    await within(slow.summarising)
+    running = session.compressions.previews()
+    assert running
+    await how(desk, session)
+    await running[0].job.settled()
+    assert slow.given_up >= 1
+    assert not desk.heard.of(CompressionCancelled)
+    assert not desk.heard.of(CompressionFailed)
+    assert session.compressions.preparations.failures == 0
+
+
+async def test_stopping_whatever_runs_does_not_end_it_but_naming_it_does(desk: Studio, slow: SlowSummariser) -> None:
+    session = await chat_at(desk, 0.85)
+    await desk.chat("go on")
+    await within(slow.summarising)
+    assert not (await desk.app.cancel(desk.client, None)).cancelled
+    assert state(desk, session) == "preparing"
+    named = session.status(desk.client).compression_id
+    assert isinstance(named, str)
+    assert (await desk.app.cancel(desk.client, None, compression_id=named)).cancelled
+    await settled(session)
+    assert state(desk, session) == "idle"
+    await desk.chat("go on")  # a person ended it: not again at once
+    assert state(desk, session) == "idle"
+
+
+# --- failing
+
+
+async def test_a_failure_says_nothing_sets_no_flag_and_is_not_tried_again_at_once(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.85)
+    slow.may_summarise.set()
+    slow.answers = [ModelUnavailable("down", retryable=False)] * 20
+    await desk.chat("go on")
+    await settled(session)
+    asked = slow.asked
+    assert asked > 0
+    await desk.chat("and on")
+    await settled(session)
+    assert slow.asked == asked
+    assert not session.breaker.has_failed(0)
+    assert not [entry for entry in session.history.entries if isinstance(entry, AttemptEntry | PreviewEntry)]
+    assert not desk.heard.of(CompressionFailed)
+    assert session.last_result is None
+
+
+async def test_a_failing_summariser_costs_few_calls_and_no_answer(desk: Studio, slow: SlowSummariser) -> None:
+    session = await chat_at(desk, 0.9)
+    slow.may_summarise.set()
+    slow.default_answer = ModelUnavailable("down", retryable=False)
+    for number in range(30):
+        assert (await desk.chat(f"{number} " + "word " * 100)).text == "Done. "
+        await settled(session)
+    trigger = session.mark(session.choice()).tokens
+    assert trigger is not None
+    tokens = session.token_count(session.choice()).tokens
+    assert slow.asked <= 1 + tokens / (0.1 * trigger)
+    assert not [entry for entry in session.history.entries if isinstance(entry, CompressionEntry)]
+
+
+async def test_one_that_is_made_anew_takes_the_place_of_the_older_only_when_it_is_ready(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await prepared(desk, slow, 0.81)
+    first = session.prepared.entry
+    slow.may_summarise.clear()
+    slow.summarising.clear()
+    desk.set(compression_token_cap=10 * session.token_count(session.choice()).tokens)
+    for number in range(12):
+        await desk.chat(f"{number} " + "word " * 200)
+    tokens = session.token_count(session.choice()).tokens
+    desk.set(compression_token_cap=round(tokens / 0.9))
+    await desk.chat("on")
+    await within(slow.summarising)
+    assert session.prepared.entry is first
+    assert state(desk, session) == "prepared"
+    slow.may_summarise.set()
+    await settled(session)
+    assert session.prepared.entry is not None
+    assert session.prepared.entry is not first

@@ -1,0 +1,60 @@
+"""What tests of compressions that are prepared beside the chat have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from gemini_companion.sessions.compression_events import CompressionPrepared
+from gemini_companion.sessions.session import Session
+from tests.support.conversations import dialogue
+from tests.support.patience import PATIENCE
+from tests.support.sessions import Studio
+from tests.support.slow_summariser import SlowSummariser
+
+T = TypeVar("T")
+
+BOTH_CALLS = 2
+"""Summarising and verifying."""
+
+
+def begin(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    return asyncio.create_task(work)
+
+
+async def within(event: asyncio.Event) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await event.wait()
+
+
+async def chat_at(studio: Studio, share: float, **more: Any) -> Session:
+    """A session whose next safe point is at this share of the trigger."""
+    session = await studio.load(dialogue(10), **more)
+    tokens = session.token_count(session.choice()).tokens
+    studio.set(compression_token_cap=round(tokens / share))
+    return session
+
+
+async def prepared(studio: Studio, slow: SlowSummariser, share: float = 0.85) -> Session:
+    """A session with a compression that was prepared during a turn, below the trigger."""
+    session = await chat_at(studio, share)
+    slow.may_summarise.set()
+    await studio.chat("go on")
+    await studio.heard.wait_for(CompressionPrepared)
+    return session
+
+
+def reach_trigger(studio: Studio, session: Session) -> None:
+    """The next safe point is at the trigger."""
+    studio.set(compression_token_cap=session.token_count(session.choice()).tokens)
+
+
+async def settled(session: Session) -> None:
+    """Wait until nothing is being prepared."""
+    for compression in session.compressions.previews():
+        await compression.job.settled()
+
+
+def state(studio: Studio, session: Session) -> str:
+    return session.status(studio.client).state
