@@ -40,7 +40,10 @@ export interface SlashMatch {
 /** Longest list; what is typed makes it shorter. */
 const mostMatches = 100;
 
-/** The commands that begin with what is typed, or undefined if no command is being typed at the caret. `own` are the daemon's. */
+/** So many letters are looked for within a name too. */
+const leastInside = 2;
+
+/** The commands that begin with what is typed, then those that have it in their names, or undefined if no command is being typed at the caret. `own` are the daemon's. */
 export function slashMatches(
   text: string,
   caret: number,
@@ -63,8 +66,9 @@ export function slashMatches(
     isOpen: true,
     text: [`/${command.name}`, needed(command)].join(" "),
   }));
-  const found = [...builtIn, ...others].filter(({ name }) => name.toLowerCase().startsWith(typed));
-  return found.length > 0 ? found.slice(0, mostMatches) : undefined;
+  const all = [...builtIn, ...others].map((match) => ({ match, at: match.name.toLowerCase().indexOf(typed) }));
+  const found = [...all.filter(({ at }) => at === 0), ...all.filter(({ at }) => at > 0 && typed.length >= leastInside)];
+  return found.length > 0 ? found.slice(0, mostMatches).map(({ match }) => match) : undefined;
 }
 
 function isCustom({ scope }: SlashCommandInfo): boolean {

@@ -37,6 +37,12 @@ describe("the list of commands", () => {
     });
   });
 
+  it("finds what stands within a name, behind those that begin with it", () => {
+    expect(matches("/rev", own)).toEqual(["git:review"]);
+    expect(matches("/ex", own)).toEqual(["export", "context"]);
+    expect(matches("/w", own)).toBeUndefined();
+  });
+
   it("has prompts of servers among them, and puts in what must be said", () => {
     const [ask] = slashMatches("/ask", 4, own, t) ?? [];
     expect(ask).toEqual({
