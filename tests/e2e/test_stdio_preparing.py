@@ -17,11 +17,11 @@ SAID = "Some words that the chat is made of, one after another. " * 150
 """About two thousand tokens."""
 
 
-def settle(tmp_path: Path, threshold: float = 0.5, **compression: Any) -> None:
+def settle(tmp_path: Path, threshold: float = 0.5, background: str = "auto") -> None:
     file = tmp_path / "home/.gemini/settings.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     model = {"tokenLimit": WINDOW, "compressionThreshold": threshold}
-    file.write_text(json.dumps({"model": model, "companion": {"compression": compression}}), "utf-8")
+    file.write_text(json.dumps({"model": model, "companion": {"compression": {"background": background}}}), "utf-8")
 
 
 def hold_the_summariser(emulator: Emulator) -> Gate:

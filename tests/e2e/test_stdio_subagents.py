@@ -4,52 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 
-from tests.support.editor_client import Editor, editor, server_environment
+from tests.support.agent_office import Office, handed
 from tests.support.emulator import Emulator, Gate, answer, call, parallel
 from tests.support.patience import PATIENCE
-
-ASKS = ["confirmTool", "askUser", "diagnostics"]
-
-
-class Office:
-    """Starts daemons over one store and one home."""
-
-    def __init__(self, tmp_path: Path, workspace: Path, gemini: dict[str, str]) -> None:
-        self.tmp_path, self.workspace, self.gemini = tmp_path, workspace, gemini
-        self.asked: list[Any] = []
-        self.own = tmp_path / "home" / ".gemini" / "agents"
-
-    @asynccontextmanager
-    async def server(self, *, trusted: bool = True, answers: str = "") -> AsyncGenerator[Editor]:
-        """With `answers`, every question of consent gets that outcome, and is kept in `asked`."""
-        environment = server_environment(self.tmp_path, **self.gemini)
-        options = {"trusted": trusted, "supports": ASKS if answers else []}
-
-        def confirm(question: Any) -> Any:
-            self.asked.append(question)
-            return {"outcome": answers}
-
-        replies = {"gemini/confirmTool": confirm} if answers else {}
-        async with editor(environment, self.workspace, options=options, answers=replies) as spoken:
-            yield spoken
 
 
 @pytest.fixture
 def office(tmp_path: Path, workspace: Path, gemini_environment: dict[str, str]) -> Office:
     return Office(tmp_path, workspace, gemini_environment)
-
-
-def handed(task: str, agent: str = "codebase_investigator", call_id: str = "hand-1") -> dict[str, Any]:
-    """A call that hands a task over."""
-    return call("invoke_agent", {"agent_name": agent, "prompt": task}, call_id=call_id)
 
 
 async def test_a_subagent_works_in_a_window_of_its_own_and_hands_back_one_result(
@@ -156,8 +123,7 @@ async def test_its_window_is_compressed_by_itself_and_the_chat_grows_by_the_resu
     settings = office.tmp_path / "home" / ".gemini" / "settings.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
     model = {"compressionThreshold": 0.2, "tokenLimit": 60_000}
-    when_due = {"compression": {"background": "off"}}  # its rounds here are faster than any summariser
-    settings.write_text(json.dumps({"model": model, "companion": when_due}), "utf-8")
+    settings.write_text(json.dumps({"model": model}), "utf-8")
     emulator.script(answer(handed("Read all parts.")), method="streamGenerateContent")
     for number in range(6):
         read = call("read_file", {"file_path": f"part{number}.py"}, call_id=f"r{number}")
@@ -182,7 +148,8 @@ async def test_its_compression_is_prepared_while_it_works_and_installed_between_
         (office.workspace / f"part{number}.py").write_text(long.replace("function", f"part{number}"), "utf-8")
     settings = office.tmp_path / "home" / ".gemini" / "settings.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text('{"model": {"compressionThreshold": 0.2, "tokenLimit": 60000}}', "utf-8")
+    model, ahead = {"compressionThreshold": 0.2, "tokenLimit": 60_000}, {"compression": {"background": "auto"}}
+    settings.write_text(json.dumps({"model": model, "companion": ahead}), "utf-8")
     gate = Gate()
     emulator.script(answer(handed("Read all parts.")), method="streamGenerateContent")
     for number in range(7):
@@ -267,113 +234,3 @@ async def test_a_deleted_chat_ends_what_its_subagents_left_running_in_the_backgr
         await spoken.ask("gemini/session/delete", {"sessionId": result["sessionId"]})
         _, left = await asyncio.to_thread(psutil.wait_procs, started, PATIENCE)
         assert left == []
-
-
-async def test_what_a_subagent_would_change_is_asked_about_in_the_chat_and_named_and_a_yes_for_the_session_holds(
-    office: Office, emulator: Emulator
-) -> None:
-    def writes(name: str) -> Any:
-        return answer(call("write_file", {"file_path": name, "content": "x = 1\n"}, call_id=name))
-
-    emulator.script(answer(handed("Write.", "generalist")), writes("a.py"), writes("b.py"), "Written.", "Done.")
-    async with office.server(answers="session") as spoken:
-        result = await spoken.ask("gemini/chat", {"prompt": "Go."})
-        assert (office.workspace / "a.py").read_text("utf-8") == "x = 1\n"
-        first = office.asked[0]
-        assert (first["agent"], first["sessionId"], first["turnId"]) == (
-            "Generalist",
-            result["sessionId"],
-            result["turnId"],
-        )
-        kinds = [event["type"] for event in spoken.events if event["type"].startswith("toolQuestion")]
-        assert kinds[:2] == ["toolQuestionAsked", "toolQuestionAnswered"]
-        rules = (await spoken.ask("gemini/rules", {}))["rules"]
-        assert any(one["source"] == "session" for one in rules)
-
-
-async def test_a_file_outside_that_only_the_model_names_in_a_task_is_not_taken_for_named_by_the_person(
-    office: Office, emulator: Emulator
-) -> None:
-    outside = office.tmp_path / "private.txt"
-    outside.write_text("secret words", "utf-8")
-    emulator.script(
-        answer(handed(f"Read {outside}")),
-        answer(call("read_file", {"file_path": str(outside)}, call_id="r1")),
-        "It was refused.",
-        "Done.",
-    )
-    async with office.server() as spoken:
-        await spoken.ask("gemini/chat", {"prompt": "Go."})
-    assert all("secret words" not in str(one.contents) for one in emulator.asked("streamGenerateContent"))
-
-
-async def test_in_plan_mode_a_subagent_has_no_tool_that_changes_anything(office: Office, emulator: Emulator) -> None:
-    emulator.script("Hello.", answer(handed("Look.", "generalist")), "Seen.", "Done.")
-    async with office.server() as spoken:
-        result = await spoken.ask("gemini/chat", {"prompt": "Hi."})
-        await spoken.ask("gemini/session/mode", {"sessionId": result["sessionId"], "mode": "plan"})
-        await spoken.ask("gemini/chat", {"prompt": "Go."})
-        child = emulator.asked("streamGenerateContent")[2]
-        names = {declared["name"] for declared in child.declarations}
-        assert "read_file" in names
-        assert not names & {"write_file", "replace", "exit_plan_mode", "invoke_agent"}
-
-
-async def test_the_tokens_of_a_subagent_count_for_the_turn_that_called_it(office: Office, emulator: Emulator) -> None:
-    emulator.script(answer(handed("Look.")), "Seen.", "Done.")
-    async with office.server() as spoken:
-        result = await spoken.ask("gemini/chat", {"prompt": "Go."})
-        assert result["turnUsage"]["utilityTokens"] > 0
-
-
-async def test_what_a_subagent_wrote_is_asked_about_before_the_chat_runs_it(office: Office, emulator: Emulator) -> None:
-    rule = {"tool": "run_shell_command", "command": ["python3", "tool.py"], "decision": "allow"}
-    settings = office.tmp_path / "home" / ".gemini" / "settings.json"
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text(json.dumps({"companion": {"tools": {"rules": [rule]}}}), "utf-8")
-    (office.workspace / "tool.py").write_text("print(1)\n", "utf-8")
-    emulator.script(
-        answer(handed("Write.", "generalist")),
-        answer(call("read_file", {"file_path": "tool.py"}, call_id="r")),
-        answer(call("write_file", {"file_path": "tool.py", "content": "print(2)\n"}, call_id="w")),
-        "Written.",
-        answer(call("run_shell_command", {"command": "python3 tool.py"}, call_id="x")),
-        "Done.",
-    )
-    async with office.server(answers="reject") as spoken:
-        session = (await spoken.ask("gemini/session/new", {}))["sessionId"]
-        await spoken.ask("gemini/session/mode", {"sessionId": session, "mode": "acceptEdits"})
-        await spoken.ask("gemini/chat", {"prompt": "Go."})
-    assert [question["name"] for question in office.asked] == ["run_shell_command"]
-
-
-async def test_what_a_subagent_spends_is_spent_of_the_chats_budget(office: Office, emulator: Emulator) -> None:
-    settings = office.tmp_path / "home" / ".gemini" / "settings.json"
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text('{"companion": {"budget": {"sessionTokens": 9000}}}', "utf-8")
-    read = call("read_file", {"file_path": "parser.py"}, call_id="r")
-    emulator.script(answer(handed("Look.")), answer(read), answer(read), answer(read), "Seen.", "Done.")
-    async with office.server() as spoken:
-        result = await spoken.ask("gemini/chat", {"prompt": "Go."})
-        assert result["stopped"] == "budget"
-        assert [event["outcome"] for event in spoken.events if event["type"] == "budgetUsed"][-1] == "stopped"
-
-
-async def test_a_daemon_that_is_killed_while_a_subagent_works_leaves_the_call_in_the_chat(
-    office: Office, emulator: Emulator
-) -> None:
-    gate = Gate()
-    emulator.script(answer(handed("Look.")), answer("I look", gate, "."))
-    async with office.server() as spoken:
-        chat = spoken.start("gemini/chat", {"prompt": "Go."})
-        await gate.wait_reached()
-        session = spoken.envelopes[-1]["sessionId"]
-        await spoken.kill()
-        chat.cancel()
-    gate.release()
-    emulator.script("It goes on.", method="streamGenerateContent")
-    async with office.server() as spoken:
-        await spoken.ask("gemini/session/open", {"sessionId": session, "takeOver": True})
-        assert (await spoken.ask("gemini/chat/resume", {"sessionId": session}))["text"] == "It goes on."
-    (response,) = emulator.asked("streamGenerateContent")[-1].responses
-    assert "restarted" in str(response["response"])

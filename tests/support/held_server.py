@@ -16,18 +16,18 @@ from gemini_companion.wiring.daemon import serve_stdio
 FOLDER = Path(os.environ.get("COMPANION_TEST_HOLD", ""))
 
 
-def meet(name: str) -> None:
-    """Come to a pipe, and wait for the test at its other end."""
-    with (FOLDER / name).open("w"):
-        pass
+def wait() -> None:
+    """Meet the test at both pipes. One thread does it, so that a request that is cancelled in between leaves no pipe."""
+    for name in ("reached", "release"):
+        with (FOLDER / name).open("w"):
+            pass
 
 
 async def hold(method: str) -> None:
     marker = FOLDER / method
     if marker.exists():
         marker.unlink()
-        await asyncio.to_thread(meet, "reached")
-        await asyncio.to_thread(meet, "release")
+        await asyncio.to_thread(wait)
 
 
 class HeldStore(storage.SqliteStore):

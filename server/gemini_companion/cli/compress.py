@@ -80,7 +80,7 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
 
 
 def _settings(settings: Settings, options: argparse.Namespace, strategy: StrategyName | None) -> Settings:
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {"compression_background": "off"}  # there is no chat that could go on beside it
     if strategy is not None:
         changes |= {"compression_strategy": strategy, "compression_compare": None}
     if options.token_limit is not None:

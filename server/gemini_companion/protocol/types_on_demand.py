@@ -23,8 +23,8 @@ KNOWN: Final = frozenset({(476_733, 0x2C1ACE50)})
 TABLES: Final = frozenset({"ALL_TYPES_MAP", "METHOD_TO_TYPES"})
 """Dictionaries of every class. pygls imports them and hardly ever looks into them."""
 
-_HEADS: Final = rb"\n(?:(?:@.+\n)*class (\w+)|def (\w+)|([A-Za-z_]\w*)(?:: [^\n=]+)? = )"
-"""Where a top-level class, function or assignment begins."""
+_HEADS: Final = rb"\n(?:(@)|class (\w+)|def (\w+)|([A-Za-z_]\w*)(?:: [^\n=]+)? = )"
+"""Where a top-level class, function or assignment begins, or a decorator of one."""
 
 
 def install() -> None:
@@ -100,14 +100,10 @@ class _Statements:
         self._file = str(module.__file__)
         self._text = text
         self._lock = threading.RLock()
-        heads = list(re.finditer(_HEADS, text))
-        starts = [head.start() for head in heads]
+        names, starts = _heads(text)
         ends = [*starts[1:], len(text)]
         self._above = text[: starts[0]]
-        self._waiting = {
-            str(next(filter(None, head.groups())), "ascii"): span
-            for head, span in zip(heads, zip(starts, ends, strict=True), strict=True)
-        }
+        self._waiting = dict(zip(names, zip(starts, ends, strict=True), strict=True))
         self._names = tuple(self._waiting)
 
     def prepare(self) -> None:
@@ -155,6 +151,22 @@ class _Statements:
         except BaseException:  # Ctrl-C, or no memory: whoever asks next may have more luck
             self._waiting[name] = span
             raise
+
+
+def _heads(text: bytes) -> tuple[list[str], list[int]]:
+    """The names that top-level statements define, and where these begin: with their first decorator."""
+    names: list[str] = []
+    starts: list[int] = []
+    first, behind = 0, -1  # of the newest lines that begin with `@`, one upon the other: their ends
+    for head in re.finditer(_HEADS, text):
+        at, *defined = head.groups()
+        if at is not None:
+            first = first if behind == head.start() else head.start()
+            behind = text.find(b"\n", head.end())
+            continue
+        names.append(str(next(filter(None, defined)), "ascii"))
+        starts.append(first if behind == head.start() else head.start())
+    return names, starts
 
 
 def _names(code: CodeType) -> set[str]:

@@ -11,11 +11,11 @@ _TRIES: Final = 8
 def followed(path: str) -> str:
     """The path without links, as far as it exists; the root of the disk for one that changes all the time.
 
-    `os.path.realpath` raises where a link goes between its being seen and its being read.
+    `os.path.realpath` raises where a link goes, or a folder takes its place, between its being seen and its being read.
     """
     for _ in range(_TRIES):
         try:
             return os.path.realpath(path)
-        except FileNotFoundError:
+        except OSError:
             continue
     return os.sep
