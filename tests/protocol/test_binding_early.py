@@ -62,16 +62,19 @@ async def test_methods_are_bound_once_though_no_message_follows() -> None:
     assert client.times == 1
 
 
-async def test_a_fault_in_binding_early_answers_the_next_request() -> None:
+async def test_a_fault_in_binding_early_answers_every_request_and_the_end_is_heard() -> None:
     client = Client(fault=ValueError("broken"))
     async with asyncio.timeout(PATIENCE):
         await client.bound.wait()
     assert len(client.answers) == 1
-    client.dispatcher.receive(ASK)
-    assert client.answers[1]["error"]["code"] == -32603
-    client.dispatcher.receive(ASK.replace(b"2,", b"3,"))
-    assert client.answers[2]["error"]["code"] == -32601
+    client.dispatcher.receive(b'{"jsonrpc": "2.0", "method": "initialized", "params": {}}')
+    for number in (b"2,", b"3,"):
+        client.dispatcher.receive(ASK.replace(b"2,", number))
+    assert [one["error"]["code"] for one in client.answers[1:]] == [-32603, -32603]
     assert client.times == 1
+    client.dispatcher.receive(b'{"jsonrpc": "2.0", "id": 4, "method": "shutdown"}')
+    client.dispatcher.receive(b'{"jsonrpc": "2.0", "method": "exit"}')
+    assert client.dispatcher.has_exited
 
 
 async def test_nothing_is_bound_for_a_client_that_has_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,14 @@ async def test_a_broken_settings_file_is_shown_once_to_those_that_are_there(daem
         await client.server.dispatcher.close()
 
 
+async def test_a_folder_that_can_be_no_path_is_none_and_the_others_count(daemon: Daemon, folder: Path):
+    client = InMemoryClient(daemon.create_server())
+    folders = [{"uri": "file:///tmp/a%00b"}, {"uri": folder.as_uri()}]
+    await client.initialize(workspaceFolders=folders, initializationOptions={"trusted": True})
+    assert (await client.request("gemini/session/new"))["workspaceFolders"] == [str(folder)]
+    await client.server.dispatcher.close()
+
+
 async def test_the_most_careful_client_counts_until_it_leaves(daemon: Daemon, folder: Path):
     bold = await connected(daemon, folder, trusted=True)
     await bold.request("gemini/session/new")

@@ -145,7 +145,7 @@ class Dispatcher:
         if is_answer:
             self._on_answer(message)
             return
-        self._bind()
+        self._bind_early()
         method = message.get("method")
         if not isinstance(method, str):
             raise protocol_error(INVALID_REQUEST, "The message has no method, or one that is no string.")
@@ -157,14 +157,8 @@ class Dispatcher:
             raise protocol_error(INVALID_REQUEST, "An id is a string or an integer.")
         self._on_request(call_id, method, message.get("params"))
 
-    def _bind(self) -> None:
-        """Bind the methods, once. Raises what went wrong then, for one message to be answered with."""
-        self._bind_early()
-        fault, self._not_bound = self._not_bound, None
-        if fault is not None:
-            raise fault
-
     def _bind_early(self) -> None:
+        """Bind the methods, once. What goes wrong then is the answer to every request that needs one of them."""
         if self._is_bound or self._documents is None or self._is_shut_down or self.is_closed:
             return
         self._is_bound = True
@@ -191,6 +185,8 @@ class Dispatcher:
         elif len(self.calls) >= MAX_IN_FLIGHT:
             fault = Overloaded("Too many requests wait for an answer.", hint="Wait for some of them, then try again.")
             raise to_wire(fault)
+        elif self._not_bound is not None:
+            raise self._not_bound
         else:
             try:
                 request = self.routes.request(method, raw)

@@ -100,8 +100,8 @@ class Host:
 
 
 def folders_of(connection: Connection) -> tuple[str, ...]:
-    """The absolute paths of a connection's workspace folders; one of another system (`file:///C:/x` here) is none of
-    ours.
+    """The absolute paths of a connection's workspace folders; one of another system (`file:///C:/x` here), or that can
+    be no path, is none of ours.
     """
     paths = (path_of(folder.uri) for folder in connection.documents.folders.values())
-    return tuple(path for path in paths if path and os.path.isabs(path))
+    return tuple(path for path in paths if path and os.path.isabs(path) and "\0" not in path)
