@@ -53,7 +53,7 @@ async def test_a_folder_that_can_be_no_path_is_none_and_the_others_count(daemon:
     client = InMemoryClient(daemon.create_server())
     folders = [{"uri": "file:///tmp/a%00b"}, {"uri": folder.as_uri()}]
     await client.initialize(workspaceFolders=folders, initializationOptions={"trusted": True})
-    assert (await client.request("gemini/session/new"))["workspaceFolders"] == [str(folder)]
+    assert (await client.request("gemini/session/new"))["workspaceFolders"] == [folder.as_uri()]
     await client.server.dispatcher.close()
 
 
