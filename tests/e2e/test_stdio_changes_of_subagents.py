@@ -172,3 +172,27 @@ async def test_nothing_is_taken_back_in_the_chat_while_a_person_has_its_subagent
         await more
         await spoken.ask("gemini/changes/revert", {"sessionId": said["sessionId"]})
         assert not office.made.exists()
+
+
+async def test_nothing_is_taken_back_in_the_chat_while_another_window_has_its_subagent_go_on(
+    office: Office, emulator: Emulator
+) -> None:
+    gate = Gate()
+    emulator.script(handed(), makes(), "Written.", "Done.")
+    async with office.server() as spoken:
+        said = await a_turn(spoken)
+        agent = spoken.of("agentActivity")[-1]["agentSessionId"]
+    there = {"sessionId": said["sessionId"]}
+    emulator.script(answer("More", gate, "."))
+    async with office.server() as spoken:
+        await spoken.ask("gemini/session/open", there)
+        async with office.server() as other:
+            more = other.start("gemini/chat", {"sessionId": agent, "prompt": "Go on."})
+            await gate.wait_reached()
+            refused = await spoken.fails("gemini/changes/revert", there)
+            assert (refused.code, office.made.exists()) == (1002, True)
+            assert "the subagent Generalist" in refused.message
+            gate.release()
+            await more
+        await spoken.ask("gemini/changes/revert", there)
+        assert not office.made.exists()

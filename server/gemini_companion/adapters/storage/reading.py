@@ -53,9 +53,13 @@ class ReadSessions:
 
     async def changes_beside(self, session_id: str, after: Mapping[str, int]) -> Sequence[LoggedChanges]:
         """Read what the sessions of a chat's subagents say of changes, or of a subagent's the chat."""
-        return await self.worker.run(
-            "read", lambda connection: records.changes_beside(connection, self._vaulted, session_id, after)
-        )
+
+        def work(connection: sqlite3.Connection) -> list[LoggedChanges]:
+            found = records.changes_beside(connection, self._vaulted, session_id, after)
+            metas = self._with_holders(connection, [one.meta for one in found])
+            return [msgspec.structs.replace(one, meta=meta) for one, meta in zip(found, metas, strict=True)]
+
+        return await self.worker.run("read", work)
 
     async def meta(self, session_id: str) -> SessionMeta:
         """Read a session's metadata."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-import msgspec
+from msgspec.structs import replace
 
-from gemini_companion.engine.history.log import Entry, ResumeEntry
+from gemini_companion.engine.history.log import Entry, PromptEntry, ResumeEntry
 from gemini_companion.engine.history.tool_entries import ChangeEntry, ChangeKind, FileChange, FileVersion, KeptEntry
 
 ChangeState: TypeAlias = Literal["made", "reverted", "kept"]
@@ -90,6 +90,8 @@ class ChangeRecord:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries: dict[str, ChangeEntry] = {}
         """The newest entry of each change, oldest change first."""
+        self.turns: dict[str, None] = {}
+        """Ids of the turns, oldest first."""
         self.counted: dict[tuple[str, ...], tuple[int, int]] = {}
         """Lines added and removed by steps, by the digests of their versions, as far as they were counted."""
         self.under_way: set[str] = set()
@@ -100,6 +102,9 @@ class ChangeRecord:
         """Number of the newest entry that is taken in."""
         self.beside: dict[str, ChangeRecord] = {}
         """By their ids, the records of the sessions that belong to the same chat, as far as they were read."""
+        self._begun: dict[str, int] = {}
+        """When each change began, in ms since 1970; never before the one in front of it, whatever the clock said."""
+        self._last_begun = 0
         self._kept: list[KeptEntry] = []
         for entry in entries:
             self.apply(entry)
@@ -108,7 +113,12 @@ class ChangeRecord:
         """Take in the log's next entry."""
         self.newest = entry.seq
         match entry:
+            case PromptEntry(turn_id=turn_id):
+                self.turns.setdefault(turn_id)
             case ChangeEntry():
+                self.turns.setdefault(entry.turn_id)
+                if entry.change_id not in self._begun:
+                    self._last_begun = self._begun[entry.change_id] = max(self._last_begun, entry.time)
                 self.entries[entry.change_id] = entry
                 if entry.is_done:
                     self.cut_at.pop(entry.change_id, None)
@@ -121,21 +131,23 @@ class ChangeRecord:
                 pass
 
     def with_those_of(self, turns: Mapping[str, str], others: Iterable[tuple[str, ChangeRecord]]) -> ChangeRecord:
-        """This record with those of other sessions, by their ids, in the order of time. `turns` says as part of which
-        turn of this session another one worked; of one that worked for none only what it takes back or keeps counts.
+        """This record with those of other sessions, by their ids, in the order in which they began. `turns` says as
+        part of which turn of this session another one worked; of one that worked for none only what it takes back or
+        keeps counts.
         """
         joined = ChangeRecord()
         joined.counted, joined.under_way = self.counted, self.under_way
         joined._kept += self._kept
-        logs = [list(self.entries.values())]
+        logs = [list(self._timed())]
         for session_id, other in others:
             turn_id = turns.get(session_id)
             if turn_id is None:
-                logs.append([entry for entry in other.entries.values() if entry.reverts])
+                logs.append([(time, entry) for time, entry in other._timed() if entry.reverts])
             else:
-                logs.append([msgspec.structs.replace(entry, turn_id=turn_id) for entry in other.entries.values()])
+                logs.append([(time, replace(entry, turn_id=turn_id)) for time, entry in other._timed()])
             joined._kept += other._kept
-        joined.entries = {entry.change_id: entry for entry in heapq.merge(*logs, key=lambda entry: entry.time)}
+        joined.entries = {entry.change_id: entry for _, entry in heapq.merge(*logs, key=lambda timed: timed[0])}
+        joined.turns = self.turns | dict.fromkeys(entry.turn_id for entry in joined.entries.values())
         return joined
 
     @property
@@ -193,6 +205,9 @@ class ChangeRecord:
     def paths(self) -> set[str]:
         """Every file that a change named."""
         return {change.path for entry in self.entries.values() for change in entry.changes}
+
+    def _timed(self) -> Iterator[tuple[int, ChangeEntry]]:
+        return ((self._begun[change_id], entry) for change_id, entry in self.entries.items())
 
     def _places(self, change_id: str, paths: tuple[str, ...]) -> list[Place]:
         entry = self.entries.get(change_id)

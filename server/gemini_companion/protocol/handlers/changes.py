@@ -26,9 +26,9 @@ async def revert(host: Host, params: RevertParams) -> RevertResult:
         dry_run=params.dry_run,
     )
     session = await host.hold(params.session_id)
-    agents = host.app.agents_of(session.session_id)
     with host.client.following(session.session_id):
         await changes_reverted.settle_all(session, host.hold, host.client, host.app.tooling)
+        agents = host.app.agents_of(session.session_id)
         return await changes_reverted.revert(session, host.client, host.app.tooling, wish, agents=agents)
 
 

@@ -38,9 +38,9 @@ def chosen(record: ChangeRecord, wish: RevertWish) -> list[Step]:
     else:
         found = list(record.steps())[::-1]
         if wish.since is not None:
-            turns = list(dict.fromkeys(entry.turn_id for entry in record.entries.values()))
-            if wish.since not in turns:
+            if all(entry.turn_id != wish.since for entry in record.entries.values()):
                 raise InvalidInput("No file was changed in this turn.", path="$.since")
+            turns = list(record.turns)
             later = set(turns[turns.index(wish.since) :])
             found = [step for step in found if step.turn_id in later]
         elif wish.turn_id is None and wish.path is None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from gemini_companion.engine.errors import InvalidInput, SessionBusy
 from gemini_companion.engine.history.change_record import ChangeRecord, FileRecord
 from gemini_companion.sessions.session import Session
 
@@ -14,6 +16,8 @@ class ChatChanges(NamedTuple):
     record: ChangeRecord
     agents: dict[str, str]
     """Titles of the subagents, by the ids of their changes."""
+    held: dict[str, int]
+    """The process ids of other, living processes that hold sessions of subagents, by their titles."""
 
     def agents_of(self, one: FileRecord) -> tuple[str, ...]:
         """The subagents that had a part in a change of a file, each once."""
@@ -29,6 +33,7 @@ async def changes_of_chat(session: Session) -> ChatChanges:
     logged = await session.services.store.changes_beside(session.session_id, after)
     turns: dict[str, str] = {}
     agents: dict[str, str] = {}
+    held: dict[str, int] = {}
     for one in logged:
         session_id, agent = one.meta.session_id, one.meta.agent
         record = own.beside.setdefault(session_id, ChangeRecord())
@@ -38,4 +43,27 @@ async def changes_of_chat(session: Session) -> ChatChanges:
         if agent is not None and agent.session_id == session.session_id:
             turns[session_id] = agent.turn_id
             agents |= dict.fromkeys(record.entries, agent.definition.title)
-    return ChatChanges(own.with_those_of(turns, own.beside.items()) if logged else own, agents)
+            if one.meta.held_by is not None:
+                held[agent.definition.title] = one.meta.held_by
+    return ChatChanges(own.with_those_of(turns, own.beside.items()) if logged else own, agents, held)
+
+
+def require_idle(*sessions: Session) -> None:
+    """Raise `InvalidInput` while a turn runs in one of the sessions."""
+    if not all(one.lane.is_idle for one in sessions):
+        raise InvalidInput(
+            "The model is at work, and files are not taken away under it.",
+            hint="Stop the turn, or wait for its end, then try again.",
+        )
+
+
+async def record_at_rest(session: Session, agents: Sequence[Session]) -> ChangeRecord:
+    """The changes of a chat. Raises `InvalidInput` or `SessionBusy` if one of its subagents is, or may be, at work."""
+    found = await changes_of_chat(session)
+    for title, pid in found.held.items():
+        raise SessionBusy(
+            f"Another process (pid {pid}) holds the session of the subagent {title}.",
+            hint="Leave it there, or take it over, then try again.",
+        )
+    require_idle(*agents)
+    return found.record
