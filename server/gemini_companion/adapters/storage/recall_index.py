@@ -20,6 +20,7 @@ from gemini_companion.adapters.storage.indexed_sessions import (
     sessions_behind,
     state_of,
 )
+from gemini_companion.adapters.storage.kept_vectors import remove_others, remove_vectors
 from gemini_companion.adapters.storage.search import forget_title, index_title, text_rows
 from gemini_companion.engine.history.log import ContentEntry, Entry, TurnEndEntry, decode_entry
 from gemini_companion.engine.recall.passages import (
@@ -150,6 +151,7 @@ def forget(connection: sqlite3.Connection, session_id: str, *, from_seq: int = 0
     if not from_seq:
         forget_title(connection, session_id)
         connection.execute("DELETE FROM recall_sessions WHERE session_id = ?", (session_id,))
+        remove_vectors(connection, rows_of(*spots_of(state.number)))  # also of passages that are not indexed anew yet
 
 
 def forget_some(connection: sqlite3.Connection, session_id: str) -> bool:
@@ -280,6 +282,9 @@ def _index(
             (spot, entry.seq, entry.time, _encode_about(about), len(spans), entry.id, spoken.turn_id),
         )
         put_in(connection, "recall", _passage_rows(spot, spoken))
+        is_tool = speaker_of(spoken) == "tool"
+        texts = {row_id(spot, part, is_tool=is_tool): text[slice(*span)] for part, span in enumerate(spans)}
+        remove_others(connection, rows_of(spot, spot), texts)
     if indexed_to is None:
         indexed_to = entries[-1].seq
     connection.execute(
@@ -328,7 +333,7 @@ def _remove(connection: sqlite3.Connection, spots: Sequence[int]) -> None:
         if entry is None:
             raise Unreadable(f"the passage {spot}")
         take_out(connection, "recall", _passage_rows(spot, entry))
-        connection.execute("DELETE FROM vectors WHERE id BETWEEN ? AND ?", rows_of(spot, spot))
+        remove_vectors(connection, rows_of(spot, spot))
         connection.execute("DELETE FROM passages WHERE id = ?", (spot,))
 
 
