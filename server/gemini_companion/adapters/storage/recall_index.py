@@ -10,9 +10,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from gemini_companion.adapters.storage.full_text import INDEXES, Unreadable, make_empty, put_in, take_out
+from gemini_companion.adapters.storage.full_text import INDEXES, Unreadable, is_whole, make_empty, put_in, take_out
 from gemini_companion.adapters.storage.indexed_sessions import (
     State,
     has_gone,
@@ -21,6 +21,7 @@ from gemini_companion.adapters.storage.indexed_sessions import (
     state_of,
 )
 from gemini_companion.adapters.storage.kept_vectors import remove_others, remove_vectors
+from gemini_companion.adapters.storage.recall_rows import row_id, rows_of, spots_of
 from gemini_companion.adapters.storage.search import forget_title, index_title, text_rows
 from gemini_companion.engine.history.log import ContentEntry, Entry, TurnEndEntry, decode_entry
 from gemini_companion.engine.recall.passages import (
@@ -40,10 +41,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-PART_BITS: Final = 9
-TOOL: Final = 1 << (PART_BITS - 1)
-_PART: Final = TOOL - 1
-
 _STEP_ENTRIES: Final = 100
 _STEP_CHARACTERS: Final = 50_000
 """What is indexed in one step, about: it takes some 25 ms, and others wait for it."""
@@ -60,34 +57,6 @@ _DECODED: Final = tuple(
 TABLES: Final = ("recall_sessions", "passages", "vectors")
 
 
-class Row(NamedTuple):
-    """A row of the full-text index: a part of what stands at a spot."""
-
-    spot: int
-    part: int
-    is_tool: bool
-
-
-def row_of(rowid: int) -> Row:
-    """What a rowid says."""
-    return Row(rowid >> PART_BITS, rowid & _PART, bool(rowid & TOOL))
-
-
-def row_id(spot: int, part: int, *, is_tool: bool) -> int:
-    """The rowid of a part of what stands at a spot."""
-    return spot << PART_BITS | (TOOL if is_tool else 0) | part
-
-
-def rows_of(first_spot: int, last_spot: int) -> tuple[int, int]:
-    """The first and the last rowid that these spots may have."""
-    return first_spot << PART_BITS, (last_spot + 1 << PART_BITS) - 1
-
-
-def spots_of(number: int) -> tuple[int, int]:
-    """The first and the last spot of the session with this number."""
-    return spot_of(number, 0), spot_of(number + 1, 0) - 1
-
-
 def decode_about(about: int) -> Remembered:
     """What ranking asks of an entry, from its column."""
     return _DECODED[about & _ALL]
@@ -100,7 +69,7 @@ def index_appended(connection: sqlite3.Connection, session_id: str, entries: Seq
         try:
             _index(connection, state, entries)
         except Unreadable:
-            empty(connection)
+            begin_anew(connection)
 
 
 def is_left_for_later(entries: Sequence[Entry]) -> bool:
@@ -114,7 +83,7 @@ def index_step(connection: sqlite3.Connection, session_id: str | None = None, *,
     With `session_id` only that one counts; those in `without` do not.
     """
     if has_gone(connection):
-        empty(connection)
+        begin_anew(connection)
     behind = [one for one in sessions_behind(connection, session_id) if one not in without]
     if not behind:
         return 0
@@ -126,7 +95,7 @@ def index_step(connection: sqlite3.Connection, session_id: str | None = None, *,
     try:
         _index(connection, state, entries, indexed_to=last)
     except Unreadable:
-        empty(connection)
+        begin_anew(connection)
     return sum(one not in without for one in sessions_behind(connection, session_id))
 
 
@@ -146,8 +115,7 @@ def forget(connection: sqlite3.Connection, session_id: str, *, from_seq: int = 0
     try:
         _take_out(connection, state, from_seq)
     except Unreadable:
-        empty(connection)
-        return
+        begin_anew(connection)
     if not from_seq:
         forget_title(connection, session_id)
         connection.execute("DELETE FROM recall_sessions WHERE session_id = ?", (session_id,))
@@ -182,13 +150,32 @@ def steps_to_forget(connection: sqlite3.Connection, session_id: str) -> int:
     return int(count) // _STEP_ENTRIES + int(size) // _STEP_CHARACTERS
 
 
-def empty(connection: sqlite3.Connection) -> None:
-    """Remove everything, so that it is indexed anew; also of a damaged index."""
-    for table in TABLES:
-        connection.execute(f"DELETE FROM {table}")
+def begin_anew(connection: sqlite3.Connection) -> None:
+    """Remove all that is indexed, so that it is indexed anew; sessions that are there keep their vectors."""
+    gone = "FROM recall_sessions WHERE session_id NOT IN (SELECT session_id FROM sessions)"
+    for (number,) in connection.execute(f"SELECT number {gone}").fetchall():
+        remove_vectors(connection, rows_of(*spots_of(number)))
+    connection.execute(f"DELETE {gone}")
+    connection.execute("UPDATE recall_sessions SET indexed_to = 0, places = 0, titled = 0")
+    connection.execute("DELETE FROM passages")
     for index in INDEXES:
         make_empty(connection, index)
     connection.execute("INSERT OR REPLACE INTO index_rules (id, words) VALUES (1, ?)", (RULES_OF_WORDS,))
+
+
+def empty(connection: sqlite3.Connection) -> None:
+    """Remove everything, vectors too, so that it is made anew; also of a damaged index."""
+    for table in TABLES:
+        connection.execute(f"DELETE FROM {table}")
+    begin_anew(connection)
+
+
+def repair(connection: sqlite3.Connection) -> None:
+    """Have everything indexed anew where something is damaged; vectors are kept unless it may be them."""
+    if all(is_whole(connection, table) for table in TABLES):
+        begin_anew(connection)
+    else:
+        empty(connection)
 
 
 _PLAIN_WORD: Final = re.compile(r"(?<![^\x00-\x7f\s])(?<![\w])[A-Za-z0-9]{1,60}(?![\w])(?![^\x00-\x7f\s])")

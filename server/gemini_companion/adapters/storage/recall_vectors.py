@@ -9,8 +9,8 @@ from operator import mul
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.storage.kept_vectors import digest
-from gemini_companion.adapters.storage.recall_index import row_id, row_of
 from gemini_companion.adapters.storage.recall_reading import EntryReader
+from gemini_companion.adapters.storage.recall_rows import row_id, row_of
 from gemini_companion.engine.recall.passages import entry_text, passage_spans, speaker_of
 from gemini_companion.sessions.recall_store import PassageText, Vector
 
