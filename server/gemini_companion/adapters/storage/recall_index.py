@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gemini_companion.adapters.storage.full_text import INDEXES, Unreadable, is_whole, make_empty, put_in, take_out
 from gemini_companion.adapters.storage.indexed_sessions import (
@@ -78,25 +78,23 @@ def is_left_for_later(entries: Sequence[Entry]) -> bool:
 
 
 def index_step(connection: sqlite3.Connection, session_id: str | None = None, *, without: Collection[str] = ()) -> int:
-    """Index some entries of a session that has such, the newest session first; returns how many sessions have more.
+    """Index some entries of sessions that have such, the newest sessions first; returns how many sessions have more.
 
     With `session_id` only that one counts; those in `without` do not.
     """
     if has_gone(connection):
         begin_anew(connection)
     behind = [one for one in sessions_behind(connection, session_id) if one not in without]
-    if not behind:
-        return 0
-    state = state_of(connection, behind[0])
-    if not state.is_titled:
-        (title,) = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (behind[0],)).fetchone()
-        index_title(connection, behind[0], title)
-    entries, last = _entries(connection, state, after=state.indexed_to)
-    try:
-        _index(connection, state, entries, indexed_to=last)
-    except Unreadable:
-        begin_anew(connection)
-    return sum(one not in without for one in sessions_behind(connection, session_id))
+    room = _Room(_STEP_ENTRIES, _STEP_CHARACTERS)
+    for done, one in enumerate(behind):
+        try:
+            room = _index_some(connection, one, room)
+        except Unreadable:
+            begin_anew(connection)
+            return sum(one not in without for one in sessions_behind(connection, session_id))
+        if room.entries <= 0 or room.characters < 0:
+            return len(behind) - done - (not sessions_behind(connection, one))
+    return 0
 
 
 def count_behind(connection: sqlite3.Connection, session_id: str | None = None) -> int:
@@ -208,22 +206,37 @@ def is_sound(connection: sqlite3.Connection) -> bool:
     return True
 
 
-def _entries(connection: sqlite3.Connection, state: State, *, after: int) -> tuple[list[Entry], int]:
-    """The next entries of a session, as many as one step takes, and the number of the last that was looked at."""
+class _Room(NamedTuple):
+    """How much more a step of indexing takes."""
+
+    entries: int
+    characters: int
+
+
+def _index_some(connection: sqlite3.Connection, session_id: str, room: _Room) -> _Room:
+    """Index the next entries of a session, as many as there is room for; returns what is left of it.
+
+    Raises `Unreadable`.
+    """
+    state = state_of(connection, session_id)
+    if not state.is_titled:
+        (title,) = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
+        index_title(connection, session_id, title)
     entries: list[Entry] = []
-    size, last = 0, after
+    count, characters, last = 0, room.characters, state.indexed_to
     for seq, data in connection.execute(
         "SELECT seq, json FROM log WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
-        (state.session_id, after, _STEP_ENTRIES),
+        (session_id, last, room.entries),
     ):
-        last, size = int(seq), size + len(data)
+        last, count, characters = int(seq), count + 1, characters - len(data)
         try:
             entries.append(decode_entry(data))
         except ValueError:
-            _log.warning("Entry %d of session %s is damaged and cannot be recalled.", seq, state.session_id)
-        if size > _STEP_CHARACTERS:
+            _log.warning("Entry %d of session %s is damaged and cannot be recalled.", seq, session_id)
+        if characters < 0:
             break
-    return entries, last
+    _index(connection, state, entries, indexed_to=last)
+    return _Room(room.entries - max(count, 1), characters)
 
 
 def _entry_at(connection: sqlite3.Connection, spot: int) -> ContentEntry | None:
