@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from gemini_companion.adapters.storage import recall_index, recall_search
+from gemini_companion.adapters.storage import recall_index, recall_rows, recall_search
 from gemini_companion.adapters.storage.records import insert_session
 from gemini_companion.adapters.storage.schema import migrate
 from gemini_companion.adapters.storage.vaulted import Vaulted
@@ -103,7 +103,7 @@ def by_any_word(searched: Searched, question: str) -> list[int]:
     rows = searched.connection.execute(
         "SELECT rowid FROM recall WHERE recall MATCH ? ORDER BY rank LIMIT ?", (words, 2 * _SHOWN)
     )
-    return list(dict.fromkeys(searched.turn_at[recall_index.row_of(rowid).spot] for (rowid,) in rows))
+    return list(dict.fromkeys(searched.turn_at[recall_rows.row_of(rowid).spot] for (rowid,) in rows))
 
 
 ARMS: Final[Mapping[str, Search]] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gemini_companion.adapters.storage import SqliteStore
-from gemini_companion.adapters.storage.recall_index import empty, index_step
+from gemini_companion.adapters.storage.recall_index import count_behind, empty, index_step
 from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate
 from gemini_companion.adapters.storage.search import searchable_text
 from gemini_companion.engine.history.log import decode_entry
@@ -146,6 +146,24 @@ async def test_a_step_of_indexing_takes_little_time_whatever_the_entries_are_lik
     empty(connection)
     assert cpu_seconds(lambda: index_step(connection), enough=2.0) < 2.0
     assert connection.execute("SELECT count(*) FROM recall").fetchone()[0] > 50
+
+
+async def test_a_step_of_indexing_takes_many_small_sessions_and_says_exactly_how_many_are_left() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection)
+    from gemini_companion.adapters.storage.records import insert_session
+    from gemini_companion.adapters.storage.vaulted import Vaulted
+
+    for number in range(70):
+        entries = Talk(("One marmot.", "Yes."), ids=f"s{number}").entries
+        insert_session(connection, Vaulted().meta(meta(f"s{number}", updated_at=number)), Vaulted().entries(entries))
+    empty(connection)
+    left = [index_step(connection)]
+    while left[-1]:
+        assert left[-1] == count_behind(connection)
+        left.append(index_step(connection))
+    assert len(left) == 3, "of 210 entries it takes a hundred at once"
+    assert count_behind(connection) == 0
 
 
 async def test_two_processes_keep_one_index(make_store: MakeStore) -> None:

@@ -207,7 +207,7 @@ def _prepared(path: str, *, is_suspect: bool = False) -> sqlite3.Connection:
             _check_wholly(connection)
         search.teach(connection)
         if is_suspect or not _are_indexes_readable(connection):
-            _empty_indexes(connection)
+            _repair_indexes(connection)
     except BaseException:
         connection.close()
         raise
@@ -239,9 +239,9 @@ def _are_indexes_readable(connection: sqlite3.Connection) -> bool:
         return False
 
 
-def _empty_indexes(connection: sqlite3.Connection) -> None:
+def _repair_indexes(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
-    recall_index.empty(connection)
+    recall_index.repair(connection)
     connection.execute("COMMIT")
 
 

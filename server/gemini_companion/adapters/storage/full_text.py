@@ -37,3 +37,13 @@ def make_empty(connection: sqlite3.Connection, index: Index) -> None:
     (statement,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (index,)).fetchone()
     connection.execute(f"DROP TABLE {index}")
     connection.execute(statement)
+
+
+def is_whole(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether a table can be read from end to end, and its indexes say the same."""
+    import sqlite3
+
+    try:
+        return connection.execute(f"PRAGMA integrity_check ({table})").fetchall() == [("ok",)]
+    except sqlite3.DatabaseError:
+        return False

@@ -215,7 +215,7 @@ class SqliteRecall:
 
     async def _renew(self) -> None:
         _log.error("The index for recall in %s is damaged; it is made anew from the sessions.", self._path)
-        await self._worker.run("write", recall_index.empty)
+        await self._worker.run("write", recall_index.repair)
         self._notify(
             "The index that finds what was said earlier was damaged. It is being made anew from your chats, of which"
             " nothing was lost; check the disk."

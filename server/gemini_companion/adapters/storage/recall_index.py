@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gemini_companion.adapters.storage.full_text import INDEXES, Unreadable, make_empty, put_in, take_out
+from gemini_companion.adapters.storage.full_text import INDEXES, Unreadable, is_whole, make_empty, put_in, take_out
 from gemini_companion.adapters.storage.indexed_sessions import (
     State,
     has_gone,
@@ -20,6 +20,8 @@ from gemini_companion.adapters.storage.indexed_sessions import (
     sessions_behind,
     state_of,
 )
+from gemini_companion.adapters.storage.kept_vectors import remove_others, remove_vectors
+from gemini_companion.adapters.storage.recall_rows import row_id, rows_of, spots_of
 from gemini_companion.adapters.storage.search import forget_title, index_title, text_rows
 from gemini_companion.engine.history.log import ContentEntry, Entry, TurnEndEntry, decode_entry
 from gemini_companion.engine.recall.passages import (
@@ -39,10 +41,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-PART_BITS: Final = 9
-TOOL: Final = 1 << (PART_BITS - 1)
-_PART: Final = TOOL - 1
-
 _STEP_ENTRIES: Final = 100
 _STEP_CHARACTERS: Final = 50_000
 """What is indexed in one step, about: it takes some 25 ms, and others wait for it."""
@@ -59,34 +57,6 @@ _DECODED: Final = tuple(
 TABLES: Final = ("recall_sessions", "passages", "vectors")
 
 
-class Row(NamedTuple):
-    """A row of the full-text index: a part of what stands at a spot."""
-
-    spot: int
-    part: int
-    is_tool: bool
-
-
-def row_of(rowid: int) -> Row:
-    """What a rowid says."""
-    return Row(rowid >> PART_BITS, rowid & _PART, bool(rowid & TOOL))
-
-
-def row_id(spot: int, part: int, *, is_tool: bool) -> int:
-    """The rowid of a part of what stands at a spot."""
-    return spot << PART_BITS | (TOOL if is_tool else 0) | part
-
-
-def rows_of(first_spot: int, last_spot: int) -> tuple[int, int]:
-    """The first and the last rowid that these spots may have."""
-    return first_spot << PART_BITS, (last_spot + 1 << PART_BITS) - 1
-
-
-def spots_of(number: int) -> tuple[int, int]:
-    """The first and the last spot of the session with this number."""
-    return spot_of(number, 0), spot_of(number + 1, 0) - 1
-
-
 def decode_about(about: int) -> Remembered:
     """What ranking asks of an entry, from its column."""
     return _DECODED[about & _ALL]
@@ -99,7 +69,7 @@ def index_appended(connection: sqlite3.Connection, session_id: str, entries: Seq
         try:
             _index(connection, state, entries)
         except Unreadable:
-            empty(connection)
+            begin_anew(connection)
 
 
 def is_left_for_later(entries: Sequence[Entry]) -> bool:
@@ -108,25 +78,23 @@ def is_left_for_later(entries: Sequence[Entry]) -> bool:
 
 
 def index_step(connection: sqlite3.Connection, session_id: str | None = None, *, without: Collection[str] = ()) -> int:
-    """Index some entries of a session that has such, the newest session first; returns how many sessions have more.
+    """Index some entries of sessions that have such, the newest sessions first; returns how many sessions have more.
 
     With `session_id` only that one counts; those in `without` do not.
     """
     if has_gone(connection):
-        empty(connection)
+        begin_anew(connection)
     behind = [one for one in sessions_behind(connection, session_id) if one not in without]
-    if not behind:
-        return 0
-    state = state_of(connection, behind[0])
-    if not state.is_titled:
-        (title,) = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (behind[0],)).fetchone()
-        index_title(connection, behind[0], title)
-    entries, last = _entries(connection, state, after=state.indexed_to)
-    try:
-        _index(connection, state, entries, indexed_to=last)
-    except Unreadable:
-        empty(connection)
-    return sum(one not in without for one in sessions_behind(connection, session_id))
+    room = _Room(_STEP_ENTRIES, _STEP_CHARACTERS)
+    for done, one in enumerate(behind):
+        try:
+            room = _index_some(connection, one, room)
+        except Unreadable:
+            begin_anew(connection)
+            return sum(one not in without for one in sessions_behind(connection, session_id))
+        if room.entries <= 0 or room.characters < 0:
+            return len(behind) - done - (not sessions_behind(connection, one))
+    return 0
 
 
 def count_behind(connection: sqlite3.Connection, session_id: str | None = None) -> int:
@@ -145,11 +113,11 @@ def forget(connection: sqlite3.Connection, session_id: str, *, from_seq: int = 0
     try:
         _take_out(connection, state, from_seq)
     except Unreadable:
-        empty(connection)
-        return
+        begin_anew(connection)
     if not from_seq:
         forget_title(connection, session_id)
         connection.execute("DELETE FROM recall_sessions WHERE session_id = ?", (session_id,))
+        remove_vectors(connection, rows_of(*spots_of(state.number)))  # also of passages that are not indexed anew yet
 
 
 def forget_some(connection: sqlite3.Connection, session_id: str) -> bool:
@@ -180,13 +148,32 @@ def steps_to_forget(connection: sqlite3.Connection, session_id: str) -> int:
     return int(count) // _STEP_ENTRIES + int(size) // _STEP_CHARACTERS
 
 
-def empty(connection: sqlite3.Connection) -> None:
-    """Remove everything, so that it is indexed anew; also of a damaged index."""
-    for table in TABLES:
-        connection.execute(f"DELETE FROM {table}")
+def begin_anew(connection: sqlite3.Connection) -> None:
+    """Remove all that is indexed, so that it is indexed anew; sessions that are there keep their vectors."""
+    gone = "FROM recall_sessions WHERE session_id NOT IN (SELECT session_id FROM sessions)"
+    for (number,) in connection.execute(f"SELECT number {gone}").fetchall():
+        remove_vectors(connection, rows_of(*spots_of(number)))
+    connection.execute(f"DELETE {gone}")
+    connection.execute("UPDATE recall_sessions SET indexed_to = 0, places = 0, titled = 0")
+    connection.execute("DELETE FROM passages")
     for index in INDEXES:
         make_empty(connection, index)
     connection.execute("INSERT OR REPLACE INTO index_rules (id, words) VALUES (1, ?)", (RULES_OF_WORDS,))
+
+
+def empty(connection: sqlite3.Connection) -> None:
+    """Remove everything, vectors too, so that it is made anew; also of a damaged index."""
+    for table in TABLES:
+        connection.execute(f"DELETE FROM {table}")
+    begin_anew(connection)
+
+
+def repair(connection: sqlite3.Connection) -> None:
+    """Have everything indexed anew where something is damaged; vectors are kept unless it may be them."""
+    if all(is_whole(connection, table) for table in TABLES):
+        begin_anew(connection)
+    else:
+        empty(connection)
 
 
 _PLAIN_WORD: Final = re.compile(r"(?<![^\x00-\x7f\s])(?<![\w])[A-Za-z0-9]{1,60}(?![\w])(?![^\x00-\x7f\s])")
@@ -219,22 +206,37 @@ def is_sound(connection: sqlite3.Connection) -> bool:
     return True
 
 
-def _entries(connection: sqlite3.Connection, state: State, *, after: int) -> tuple[list[Entry], int]:
-    """The next entries of a session, as many as one step takes, and the number of the last that was looked at."""
+class _Room(NamedTuple):
+    """How much more a step of indexing takes."""
+
+    entries: int
+    characters: int
+
+
+def _index_some(connection: sqlite3.Connection, session_id: str, room: _Room) -> _Room:
+    """Index the next entries of a session, as many as there is room for; returns what is left of it.
+
+    Raises `Unreadable`.
+    """
+    state = state_of(connection, session_id)
+    if not state.is_titled:
+        (title,) = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
+        index_title(connection, session_id, title)
     entries: list[Entry] = []
-    size, last = 0, after
+    count, characters, last = 0, room.characters, state.indexed_to
     for seq, data in connection.execute(
         "SELECT seq, json FROM log WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
-        (state.session_id, after, _STEP_ENTRIES),
+        (session_id, last, room.entries),
     ):
-        last, size = int(seq), size + len(data)
+        last, count, characters = int(seq), count + 1, characters - len(data)
         try:
             entries.append(decode_entry(data))
         except ValueError:
-            _log.warning("Entry %d of session %s is damaged and cannot be recalled.", seq, state.session_id)
-        if size > _STEP_CHARACTERS:
+            _log.warning("Entry %d of session %s is damaged and cannot be recalled.", seq, session_id)
+        if characters < 0:
             break
-    return entries, last
+    _index(connection, state, entries, indexed_to=last)
+    return _Room(room.entries - max(count, 1), characters)
 
 
 def _entry_at(connection: sqlite3.Connection, spot: int) -> ContentEntry | None:
@@ -280,6 +282,9 @@ def _index(
             (spot, entry.seq, entry.time, _encode_about(about), len(spans), entry.id, spoken.turn_id),
         )
         put_in(connection, "recall", _passage_rows(spot, spoken))
+        is_tool = speaker_of(spoken) == "tool"
+        texts = {row_id(spot, part, is_tool=is_tool): text[slice(*span)] for part, span in enumerate(spans)}
+        remove_others(connection, rows_of(spot, spot), texts)
     if indexed_to is None:
         indexed_to = entries[-1].seq
     connection.execute(
@@ -328,7 +333,7 @@ def _remove(connection: sqlite3.Connection, spots: Sequence[int]) -> None:
         if entry is None:
             raise Unreadable(f"the passage {spot}")
         take_out(connection, "recall", _passage_rows(spot, entry))
-        connection.execute("DELETE FROM vectors WHERE id BETWEEN ? AND ?", rows_of(spot, spot))
+        remove_vectors(connection, rows_of(spot, spot))
         connection.execute("DELETE FROM passages WHERE id = ?", (spot,))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from gemini_companion.adapters.storage.recall_index import spots_of
+from gemini_companion.adapters.storage.recall_rows import spots_of
 from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.history.hiding import Hiding
 from gemini_companion.engine.history.log import CompressionEntry, ContentEntry, Entry, UndoEntry, decode_entry

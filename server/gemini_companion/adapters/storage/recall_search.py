@@ -7,8 +7,9 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gemini_companion.adapters.storage.leases import require_session
-from gemini_companion.adapters.storage.recall_index import PART_BITS, TOOL, decode_about, row_of, rows_of, spots_of
+from gemini_companion.adapters.storage.recall_index import decode_about
 from gemini_companion.adapters.storage.recall_reading import EntryReader
+from gemini_companion.adapters.storage.recall_rows import PART_BITS, TOOL, row_of, rows_of, spots_of
 from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.recall.excerpt import excerpt
 from gemini_companion.engine.recall.passages import entry_text, passage_spans

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from array import array
 from collections.abc import Iterable, Sequence
 from operator import mul
 from typing import TYPE_CHECKING, Final
 
-from gemini_companion.adapters.storage.recall_index import row_id, row_of
+from gemini_companion.adapters.storage.kept_vectors import digest
 from gemini_companion.adapters.storage.recall_reading import EntryReader
+from gemini_companion.adapters.storage.recall_rows import row_id, row_of
 from gemini_companion.engine.recall.passages import entry_text, passage_spans, speaker_of
 from gemini_companion.sessions.recall_store import PassageText, Vector
 
@@ -105,7 +105,7 @@ def _has_vector(connection: sqlite3.Connection, model: str, passage: PassageText
     if known:
         return True
     same = connection.execute(
-        "SELECT vector FROM vectors WHERE hash = ? AND model = ? LIMIT 1", (_digest(passage.text), model)
+        "SELECT vector FROM vectors WHERE hash = ? AND model = ? LIMIT 1", (digest(passage.text), model)
     ).fetchone()
     if same is None and passage.text.strip():
         return False
@@ -116,12 +116,8 @@ def _has_vector(connection: sqlite3.Connection, model: str, passage: PassageText
 def _insert(connection: sqlite3.Connection, passage: PassageText, model: str, packed: bytes) -> None:
     connection.execute(
         "INSERT OR REPLACE INTO vectors (id, model, hash, vector) VALUES (?, ?, ?, ?)",
-        (passage.row, model, _digest(passage.text), packed),
+        (passage.row, model, digest(passage.text), packed),
     )
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _packed(values: Sequence[float]) -> bytes:

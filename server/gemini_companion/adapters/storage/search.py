@@ -26,6 +26,12 @@ _MAX_WORDS: Final = 16
 _MOST_ENTRIES: Final = 1 << PLACE_BITS
 """Of one session: more have no numbers in the index."""
 
+_ESCAPED: Final = frozenset('"\\/')
+"""Signs that JSON may write with a backslash, beside what cannot be printed."""
+_PLAIN_BYTES: Final = bytes((*range(0xC0), 0xC3, 0xD0, 0xD1, *range(0xE4, 0xEA)))
+"""What ASCII, accented letters of Latin 1, Cyrillic and the common ideographs have in UTF-8: `normal` leaves these as
+they are, in whatever order they stand."""
+
 SAYS: Final = "companion_says"
 """The function in SQL that `teach` gives a connection."""
 
@@ -87,12 +93,22 @@ def _says(source: object, word: str) -> bool:
     """Whether a title, or the entry in a row of the log, has a word that consists of signs."""
     if isinstance(source, str):
         return word in normal(source)
-    if not isinstance(source, bytes) or (source.isascii() and b"\\" not in source and word.encode() not in source):
+    if not isinstance(source, bytes) or not _may_say(source, word):
         return False
     try:
         return word in normal(searchable_text(decode_entry(source)))
     except ValueError:
         return False
+
+
+def _may_say(source: bytes, word: str) -> bool:
+    """False only if an entry's JSON shows, without being decoded, that it does not have a word of signs."""
+    return (
+        word.encode() in source
+        or b"\\u" in source
+        or (b"\\" in source and (not word.isprintable() or not _ESCAPED.isdisjoint(word)))
+        or bool(source.translate(None, _PLAIN_BYTES))
+    )
 
 
 def searchable_text(entry: Entry) -> str:
