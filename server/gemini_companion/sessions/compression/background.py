@@ -19,7 +19,7 @@ from gemini_companion.engine.compression.preparing import (
     next_step,
     retry_at,
 )
-from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.errors import Cancelled, CompanionError
 from gemini_companion.engine.history.log import CompressionResult, PreviewEntry
 from gemini_companion.sessions.budget.limits import uses_of
 from gemini_companion.sessions.compression.cost import waiting
@@ -87,6 +87,8 @@ async def install(session: Session, found: PreviewEntry, choice: ModelChoice) ->
     preparations.joined = None
     try:
         result = await install_preview(session, found.compression_id, "turn", choice, trigger="background")
+    except Cancelled:
+        raise
     except CompanionError as fault:
         session.prepared.drop()
         logger.info("What was prepared was not installed: %s", fault.message)

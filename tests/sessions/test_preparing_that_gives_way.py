@@ -1,0 +1,63 @@
+"""A compression that is prepared gives way: to whoever stops it, to a person's own, to a chat that is gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gemini_companion.engine.errors import Cancelled
+from gemini_companion.sessions.compression_events import CompressionStarted
+from tests.support.preparing_desk import begin, chat_at, state, within
+from tests.support.scripted_hooks import hook, use
+from tests.support.sessions import Studio
+from tests.support.slow_summariser import SlowSummariser
+
+
+@pytest.fixture
+async def slow() -> SlowSummariser:
+    return SlowSummariser()
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, slow: SlowSummariser) -> Any:
+    """Compressions are prepared here, by a model that waits until the test lets it."""
+    studio = Studio(tmp_path, model=slow, compression_background="auto")
+    yield studio
+    await studio.app.close()
+
+
+async def test_stopping_a_request_that_took_over_what_was_prepared_begins_no_other(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.85)
+    await desk.chat("go on")
+    await within(slow.summarising)
+    (running,) = session.compressions.previews()
+    asked = begin(desk.compress())
+    await desk.heard.wait_for(CompressionStarted)
+    before = slow.asked
+    slow.may_summarise.set()  # another one would be written at once
+    assert (await desk.app.cancel(desk.client, None, compression_id=running.compression_id)).cancelled
+    with pytest.raises(Cancelled):
+        await asked
+    assert (slow.asked, session.history.in_force) == (before, {})
+
+
+async def test_a_hook_that_refuses_what_is_prepared_does_not_refuse_the_request_that_took_it_over(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.85)
+    runner = use(desk, hook("PreCompress"))
+    runner.answers = {"c": {"decision": "deny", "reason": "not now"}}
+    runner.gate.clear()
+    slow.may_summarise.set()
+    await desk.chat("go on")
+    assert state(desk, session) == "preparing"
+    asked = begin(desk.compress())
+    await desk.heard.wait_for(CompressionStarted)
+    runner.gate.set()
+    result = await asked
+    assert (result.status, result.trigger) == ("COMPRESSED", "manual")
+    assert [told["trigger"] for told in runner.told if told["hook_event_name"] == "PreCompress"] == ["auto"]
