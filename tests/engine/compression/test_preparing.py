@@ -189,6 +189,25 @@ def test_what_changes_the_span_or_takes_a_rule_back_voids_it(what: str) -> None:
     assert folded(book).entry is None
 
 
+@pytest.mark.parametrize("what", ["release", "unpin", "replaced"])
+def test_a_rule_that_is_taken_back_while_one_is_prepared_voids_it(what: str) -> None:
+    book = book_with()
+    pin, rule = book.pin("tabs"), book.rule("Use tabs.")
+    talk(book, 4)
+    begun = book.history.version
+    match what:
+        case "release":
+            book.release(rule.constraint.constraint_id)
+        case "unpin":
+            book.unpin(pin.pin_id)
+        case _:
+            book.anew("again", "another answer")
+    draft = prepare(book)
+    late = msgspec.structs.replace(draft, base_seq=begun)
+    assert Prepared([*book.entries[:-1], draft]).entry is draft
+    assert Prepared([*book.entries[:-1], late]).entry is None
+
+
 def test_it_is_not_installable_while_a_turn_that_it_hides_is_answered_anew() -> None:
     book = book_with()
     entry = prepare(book)

@@ -114,6 +114,8 @@ class Prepared:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entry: PreviewEntry | None = None
         """Not looked at for what only the view tells; see `installable`."""
+        self._let_go = 0
+        """The newest entry that took a rule back; what was begun before it may go on to state the rule."""
         for entry in entries:
             self.apply(entry)
 
@@ -121,13 +123,11 @@ class Prepared:
         """Take in the next entry of the log."""
         match entry:
             case PreviewEntry() if is_prepared(entry):
-                self.entry = entry
+                self.entry = entry if entry.base_seq >= self._let_go else None
             case CompressionEntry() | UndoEntry() | ResumeEntry(reason="clear" | "import"):
                 self.entry = None  # a file's was prepared by nobody here
-            case UnpinEntry() | ConstraintEntry() if _lets_go(entry):
-                self.entry = None  # its snapshot may go on to state the rule
-            case TurnEndEntry(outcome="replaced"):
-                self.entry = None  # rules of its prompt are withdrawn
+            case UnpinEntry() | ConstraintEntry() | TurnEndEntry() if _lets_go(entry):
+                self.entry, self._let_go = None, entry.seq
             case _:
                 pass
 
@@ -162,5 +162,12 @@ def is_installable(history: History, prepared: PreviewEntry) -> bool:
     return not is_stale(history, prepared.compression, prepared.base_seq)
 
 
-def _lets_go(entry: UnpinEntry | ConstraintEntry) -> bool:
-    return isinstance(entry, UnpinEntry) or entry.constraint.state == "released"
+def _lets_go(entry: UnpinEntry | ConstraintEntry | TurnEndEntry) -> bool:
+    """Whether it takes a rule back, or may: a turn that is replaced takes those of its prompt along."""
+    match entry:
+        case UnpinEntry():
+            return True
+        case ConstraintEntry():
+            return entry.constraint.state == "released"
+        case TurnEndEntry():
+            return entry.outcome == "replaced"
