@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.engine.errors import Cancelled
+from gemini_companion.sessions.compression.background import wait_for_idle_time
 from gemini_companion.sessions.compression_events import CompressionStarted
 from tests.support.preparing_desk import begin, chat_at, state, within
 from tests.support.scripted_hooks import hook, use
@@ -61,3 +62,46 @@ async def test_a_hook_that_refuses_what_is_prepared_does_not_refuse_the_request_
     result = await asked
     assert (result.status, result.trigger) == ("COMPRESSED", "manual")
     assert [told["trigger"] for told in runner.told if told["hook_event_name"] == "PreCompress"] == ["auto"]
+
+
+async def test_a_chat_that_is_deleted_while_its_turn_runs_is_sent_to_no_model_again(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.75)
+    desk.model.gate.clear()
+    desk.model.called.clear()
+    turn = begin(desk.chat("go on"))
+    await within(desk.model.called)
+    await desk.app.delete(session.session_id)
+    with pytest.raises(Cancelled):
+        await turn
+    desk.model.gate.set()
+    assert session.compressions.preparations.idle is None
+    assert [request.role for request in desk.model.requests] == ["main"]
+
+
+async def test_a_chat_that_is_left_while_its_turn_runs_is_not_prepared_in_idle_time(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.75)
+    desk.model.gate.clear()
+    desk.model.called.clear()
+    turn = begin(desk.chat("go on"))
+    await within(desk.model.called)
+    await desk.app.new_session(desk.client)
+    desk.model.gate.set()
+    await turn
+    assert session.compressions.preparations.idle is None
+    assert not session.compressions.previews()
+
+
+async def test_a_chat_that_is_left_unnoticed_while_idle_time_is_waited_for_is_not_prepared(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.75)
+    is_open = [True, False]
+    wait_for_idle_time(session, lambda _: is_open.pop(0))
+    waiting = session.compressions.preparations.idle
+    assert waiting is not None
+    await waiting
+    assert not session.compressions.previews()

@@ -318,9 +318,10 @@ class Application:
 
     async def _after_turn(self, session: Session) -> None:
         """Update the listing and begin to find a title. Failures of either must not fail the turn."""
-        self._titles.begin(session, Session.save_meta)
+        if not session.is_gone and self._sessions.get(session.session_id) is session:
+            self._titles.begin(session, Session.save_meta)
         await session.update_listing()
-        wait_for_idle_time(session)
+        wait_for_idle_time(session, self._sessions.is_open)
 
     async def compress(
         self, client: Client, session_id: str | None, wish: Wish = NO_WISH, *, preview: bool = False

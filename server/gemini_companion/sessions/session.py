@@ -102,6 +102,7 @@ class Session:
         self.caller: Session | None = None  # the chat that this subagent works for now
         self.changed_by_agents = set[str]()  # real paths of files; what subagents of this chat wrote is not run unasked
         self.last_used = 0.0  # seconds on the monotonic clock
+        self.is_gone = False  # it was ended, to be deleted or since another process has it
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._writer = LogWriter(meta.session_id, services)
         self.surroundings = Surroundings(self.ledger)
@@ -228,6 +229,7 @@ class Session:
 
     async def stop(self, by: str) -> None:
         """Cancel everything that runs in the session, and wait for its end. `by` is a client's id or a reason."""
+        self.is_gone = by != "shutdown"
         previews = self.compressions.beside()
         for job in previews:
             job.cancel(by)

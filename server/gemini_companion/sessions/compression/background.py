@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final
 
 from gemini_companion.engine.compression.preparing import (
@@ -99,16 +99,19 @@ async def install(session: Session, found: PreviewEntry, choice: ModelChoice) ->
     return None
 
 
-def wait_for_idle_time(session: Session) -> None:
-    """Prepare a compression if nothing runs for `IDLE_SECONDS` from now on, and one is worth it."""
+def wait_for_idle_time(session: Session, is_open: Callable[[Session], bool]) -> None:
+    """Prepare a compression if nothing runs for `IDLE_SECONDS` from now on, and one is worth it.
+
+    `is_open` tells, now and then, whether anybody has the chat open.
+    """
     preparations = session.compressions.preparations
     preparations.stop_waiting()
-    if not is_on(session) or session.meta.agent is not None or not session.lane.is_idle:
+    if not is_on(session) or not is_open(session) or session.meta.agent is not None or not session.lane.is_idle:
         return
     step = next_step(_moment(session, session.choice(), ready(session), is_idle=True))
     if step != "prepare":  # nothing of that changes while the chat is left alone
         return
-    preparations.idle = asyncio.create_task(_after_a_while(session), name=f"idle:{session.session_id}")
+    preparations.idle = asyncio.create_task(_after_a_while(session, is_open), name=f"idle:{session.session_id}")
     session.use(preparations.idle, session.services.clock.monotonic())
 
 
@@ -158,9 +161,9 @@ def _is_under_way(session: Session, *, is_due: bool) -> bool:
     return bool(previews)
 
 
-async def _after_a_while(session: Session) -> None:
+async def _after_a_while(session: Session, is_open: Callable[[Session], bool]) -> None:
     await session.services.clock.sleep(IDLE_SECONDS)
-    if not session.lane.is_idle:
+    if not session.lane.is_idle or not is_open(session):
         return
     choice = session.choice()
     if (
