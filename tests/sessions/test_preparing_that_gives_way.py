@@ -9,7 +9,7 @@ import pytest
 
 from gemini_companion.engine.errors import Cancelled
 from gemini_companion.sessions.compression.background import wait_for_idle_time
-from gemini_companion.sessions.compression_events import CompressionStarted
+from gemini_companion.sessions.compression_events import CompressionPrepared, CompressionStarted
 from tests.support.preparing_desk import begin, chat_at, state, within
 from tests.support.scripted_hooks import hook, use
 from tests.support.sessions import Studio
@@ -105,3 +105,18 @@ async def test_a_chat_that_is_left_unnoticed_while_idle_time_is_waited_for_is_no
     assert waiting is not None
     await waiting
     assert not session.compressions.previews()
+
+
+async def test_what_other_settings_voided_is_not_back_after_a_restart_nor_in_a_fork(opened: Any) -> None:
+    first: Studio = opened()
+    first.set(compression_background="auto")
+    session = await chat_at(first, 0.85)
+    await first.chat("go on")
+    await first.heard.wait_for(CompressionPrepared)
+    fork = await first.app.fork(first.client, session.session_id, None)
+    assert state(first, await first.app.load(first.client, fork.session_id)) == "idle"
+    await first.app.close()
+    second: Studio = opened()
+    second.set(compression_background="auto", compression_strategy="userMessages")
+    await second.app.open_session(second.client, session.session_id)
+    assert state(second, await second.app.load(second.client, None)) == "idle"

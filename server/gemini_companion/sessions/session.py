@@ -311,7 +311,8 @@ class Session:
         left = None if mark.tokens is None else max(0, mark.tokens - count.tokens)
         verdict = self.costs(choice).estimate(count.tokens, self.parts(), settings.compression_strategy)
         under_way = self.compressions.shown
-        prepared = self.prepared.installable(self.history, settings.compression_background)
+        mode, strategies = settings.compression_background, settings.compression_strategies
+        prepared = self.prepared.installable(self.history, mode, strategies)
         return CompressionStatusReport(
             session_id=self.session_id,
             state=self.compressions.state(is_prepared=prepared is not None),

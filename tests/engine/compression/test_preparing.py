@@ -164,7 +164,7 @@ def test_what_comes_behind_it_leaves_it_installable_and_off_does_not() -> None:
     assert folded(book).installable(book.history, "off") is None
 
 
-@pytest.mark.parametrize("what", ["compression", "undo", "release", "unpin", "replaced", "clear", "import"])
+@pytest.mark.parametrize("what", ["compression", "undo", "release", "unpin", "replaced", "clear", "import", "fork"])
 def test_what_changes_the_span_or_takes_a_rule_back_voids_it(what: str) -> None:
     book = book_with()
     book.compress() if what == "undo" else None
@@ -206,6 +206,17 @@ def test_a_rule_that_is_taken_back_while_one_is_prepared_voids_it(what: str) -> 
     late = msgspec.structs.replace(draft, base_seq=begun)
     assert Prepared([*book.entries[:-1], draft]).entry is draft
     assert Prepared([*book.entries[:-1], late]).entry is None
+
+
+def test_what_another_strategy_prepared_is_not_installable() -> None:
+    book = book_with()
+    entry = prepare(book)
+    draft = entry.compression
+    result = msgspec.structs.replace(draft.result, strategy="userMessages")
+    entry = msgspec.structs.replace(entry, compression=msgspec.structs.replace(draft, result=result))
+    known = Prepared([entry])
+    assert known.installable(book.history, "auto", ("split",)) is None
+    assert known.installable(book.history, "auto", ("split", "userMessages")) is entry
 
 
 def test_it_is_not_installable_while_a_turn_that_it_hides_is_answered_anew() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from gemini_companion.engine.compression.stale import is_stale
@@ -16,7 +16,7 @@ from gemini_companion.engine.history.log import (
     UndoEntry,
     UnpinEntry,
 )
-from gemini_companion.engine.history.verdict import BackgroundMode
+from gemini_companion.engine.history.verdict import BackgroundMode, StrategyName
 from gemini_companion.engine.history.view import History
 
 SOFT_SHARE: Final = 0.8
@@ -124,16 +124,23 @@ class Prepared:
         match entry:
             case PreviewEntry() if is_prepared(entry):
                 self.entry = entry if entry.base_seq >= self._let_go else None
-            case CompressionEntry() | UndoEntry() | ResumeEntry(reason="clear" | "import"):
-                self.entry = None  # a file's was prepared by nobody here
+            case CompressionEntry() | UndoEntry() | ResumeEntry(reason="clear" | "import" | "fork"):
+                self.entry = None  # what came with a copy was prepared by nobody here
             case UnpinEntry() | ConstraintEntry() | TurnEndEntry() if _lets_go(entry):
                 self.entry, self._let_go = None, entry.seq
             case _:
                 pass
 
-    def installable(self, history: History, mode: BackgroundMode) -> PreviewEntry | None:
-        """It, if it may be installed in the history of the same log now."""
+    def installable(
+        self, history: History, mode: BackgroundMode, strategies: Collection[StrategyName | None] = ()
+    ) -> PreviewEntry | None:
+        """It, if it may be installed in the history of the same log now.
+
+        Of `strategies`, those of the settings, one must have made it, which other settings would not; empty for any.
+        """
         if self.entry is None or mode == "off" or not is_installable(history, self.entry):
+            return None
+        if strategies and self.entry.compression.result.strategy not in strategies:
             return None
         return self.entry
 

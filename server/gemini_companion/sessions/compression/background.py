@@ -48,8 +48,9 @@ def is_on(session: Session) -> bool:
 
 def ready(session: Session) -> PreviewEntry | None:
     """What may be installed without asking a model: the prepared one, else a person's preview that was joined."""
-    mode = session.services.settings().compression_background
-    prepared = session.prepared.installable(session.history, mode)
+    settings = session.services.settings()
+    mode, strategies = settings.compression_background, settings.compression_strategies
+    prepared = session.prepared.installable(session.history, mode, strategies)
     preview = session.history.preview
     if prepared is None and preview is not None and mode != "off":
         prepared = preview if preview.compression_id == session.compressions.preparations.joined else None

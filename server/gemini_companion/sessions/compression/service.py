@@ -154,8 +154,9 @@ async def _join(session: Session, compression: Compression) -> CompressionResult
 
 async def _install_prepared(session: Session, client: str) -> CompressionResult | None:
     """Install what is prepared, since somebody asks to compress; `None` if there is nothing, or nothing came of it."""
-    mode = session.services.settings().compression_background
-    prepared = session.prepared.installable(session.history, mode)
+    settings = session.services.settings()
+    mode, strategies = settings.compression_background, settings.compression_strategies
+    prepared = session.prepared.installable(session.history, mode, strategies)
     if prepared is None:
         return None
     try:
