@@ -121,6 +121,13 @@ def test_one_is_prepared_anew_once_more_than_half_of_what_stands_behind_it_is_ne
     assert next_step(changed(moment, ready=Behind(202, 102))) == "prepare"
 
 
+def test_none_is_prepared_anew_for_little_of_what_it_hides_nor_a_second_time() -> None:
+    moment = Moment(mode="auto", tokens=900, trigger=1_000)
+    assert next_step(changed(moment, ready=Behind(202, 102, 400))) == "prepare"
+    assert next_step(changed(moment, ready=Behind(202, 102, 410))) == "nothing"
+    assert next_step(changed(moment, ready=Behind(202, 102, 400, is_anew=True))) == "nothing"
+
+
 def book_with(turns: int = 8) -> Book:
     book = Book(budget=2_000, limit=2_000)
     talk(book, turns)
@@ -208,6 +215,15 @@ def test_a_rule_that_is_taken_back_while_one_is_prepared_voids_it(what: str) -> 
     assert Prepared([*book.entries[:-1], late]).entry is None
 
 
+def test_those_prepared_are_counted_anew_once_one_is_installed() -> None:
+    book = book_with()
+    prepare(book)
+    prepare(book)
+    assert folded(book).made == len([entry for entry in book.entries if isinstance(entry, PreviewEntry)]) > 1
+    book.compress()
+    assert folded(book).made == 0
+
+
 def test_what_another_strategy_prepared_is_not_installable() -> None:
     book = book_with()
     entry = prepare(book)
@@ -239,6 +255,7 @@ def test_what_stands_behind_it_is_counted_without_what_the_editor_showed() -> No
     book.ide("[editor] " + "line " * 500)
     talk(book, 2)
     after = behind(book.history, entry)
+    assert after.hidden_tokens == before.hidden_tokens > 0
     assert after.tokens - before.tokens == after.new_tokens > 0
     talk(book, 8)
     assert behind(book.history, entry).is_outgrown

@@ -31,6 +31,9 @@ IDLE_SECONDS: Final = 20.0
 NEW_SHARE: Final = 0.5
 """A prepared compression is made anew once more than this share of what stands behind its span came later."""
 
+WORTH_SHARE: Final = 0.25
+"""And once that is more than this share of what it hides: a new one is paid for in full."""
+
 GROWTH_SHARE: Final = 0.1
 """After one that came to nothing the count must grow by this share of the trigger before the next is tried."""
 
@@ -45,11 +48,16 @@ class Behind(NamedTuple):
     tokens: int
     new_tokens: int
     """Those of `tokens` that came after it was prepared."""
+    hidden_tokens: int = 0
+    """Those in the span."""
+    is_anew: bool = False
+    """It took the place of an earlier one already."""
 
     @property
     def is_outgrown(self) -> bool:
-        """Whether it should be prepared anew, to hide more."""
-        return self.new_tokens > NEW_SHARE * self.tokens
+        """Whether it should be prepared anew, to hide more: at most once between two that are installed."""
+        least = max(NEW_SHARE * self.tokens, WORTH_SHARE * self.hidden_tokens)
+        return not self.is_anew and self.new_tokens > least
 
 
 class Moment(NamedTuple):
@@ -98,14 +106,16 @@ def behind(history: History, prepared: PreviewEntry) -> Behind:
     hides = prepared.compression.hides
     if hides is None:
         return Behind(0, 0)
-    tokens = new_tokens = 0
+    tokens = new_tokens = hidden = 0
     for item in reversed(history.items):
-        if item.seq <= hides[1]:
+        if item.seq < hides[0]:
             break
-        if item.kind != "ide":
+        if item.seq <= hides[1]:
+            hidden += item.measure.tokens
+        elif item.kind != "ide":
             tokens += item.measure.tokens
             new_tokens += item.measure.tokens if item.seq > prepared.base_seq else 0
-    return Behind(tokens, new_tokens)
+    return Behind(tokens, new_tokens, hidden)
 
 
 class Prepared:
@@ -114,6 +124,8 @@ class Prepared:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entry: PreviewEntry | None = None
         """Not looked at for what only the view tells; see `installable`."""
+        self.made = 0
+        """Those prepared since one was installed or undone."""
         self._let_go = 0
         """The newest entry that took a rule back; what was begun before it may go on to state the rule."""
         for entry in entries:
@@ -124,8 +136,9 @@ class Prepared:
         match entry:
             case PreviewEntry() if is_prepared(entry):
                 self.entry = entry if entry.base_seq >= self._let_go else None
+                self.made += 1
             case CompressionEntry() | UndoEntry() | ResumeEntry(reason="clear" | "import" | "fork"):
-                self.entry = None  # what came with a copy was prepared by nobody here
+                self.entry, self.made = None, 0  # what came with a copy was prepared by nobody here
             case UnpinEntry() | ConstraintEntry() | TurnEndEntry() if _lets_go(entry):
                 self.entry, self._let_go = None, entry.seq
             case _:

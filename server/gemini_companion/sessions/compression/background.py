@@ -149,7 +149,7 @@ def _moment(session: Session, choice: ModelChoice, found: PreviewEntry | None, *
 
 
 def _behind(session: Session, found: PreviewEntry | None) -> Behind | None:
-    return None if found is None else behind(session.history, found)
+    return None if found is None else behind(session.history, found)._replace(is_anew=session.prepared.made > 1)
 
 
 def _is_under_way(session: Session, *, is_due: bool) -> bool:
