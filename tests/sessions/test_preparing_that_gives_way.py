@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +121,20 @@ async def test_what_other_settings_voided_is_not_back_after_a_restart_nor_in_a_f
     second.set(compression_background="auto", compression_strategy="userMessages")
     await second.app.open_session(second.client, session.session_id)
     assert state(second, await second.app.load(second.client, None)) == "idle"
+
+
+async def test_where_models_answer_one_request_at_a_time_a_turn_ends_what_idle_time_began(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    desk.set(most_model_calls=1)
+    session = await chat_at(desk, 0.85)
+    turn = begin(desk.chat("go on"))
+    while not desk.model.main():
+        assert not session.compressions.previews()
+        await asyncio.sleep(0)
+    await turn
+    await within(slow.summarising)  # in idle time
+    (running,) = session.compressions.previews()
+    assert (await desk.chat("a quick question")).text == "Done. "
+    await running.job.settled()
+    assert (running.state, session.compressions.preparations.failures) == ("cancelled", 0)

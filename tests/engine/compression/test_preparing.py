@@ -70,10 +70,13 @@ def test_nothing_is_prepared_twice_nor_too_early_nor_again_before_the_count_has_
 
 
 @given(moments)
-def test_what_is_due_in_a_turn_is_installed_or_prepared_unless_it_is_on_its_way_or_failed(moment: Moment) -> None:
+def test_what_is_due_in_a_turn_is_installed_or_prepared_unless_it_is_on_its_way_failed_or_holds_up(
+    moment: Moment,
+) -> None:
     is_due = moment.trigger is not None and moment.tokens >= moment.trigger and moment.mode != "off"
     if is_due and not moment.is_idle and not moment.is_under_way and moment.tokens >= moment.not_before:
-        assert next_step(moment) == ("prepare" if moment.ready is None else "install")
+        otherwise = "nothing" if moment.holds_up else "prepare"
+        assert next_step(moment) == (otherwise if moment.ready is None else "install")
 
 
 @given(moments, counts)
@@ -119,6 +122,13 @@ def test_one_is_prepared_anew_once_more_than_half_of_what_stands_behind_it_is_ne
     moment = Moment(mode="auto", tokens=900, trigger=1_000, ready=Behind(200, 100))
     assert next_step(moment) == "nothing"
     assert next_step(changed(moment, ready=Behind(202, 102))) == "prepare"
+
+
+def test_where_a_turn_would_wait_for_it_one_is_prepared_in_idle_time_alone() -> None:
+    moment = Moment(mode="auto", tokens=1_000, trigger=1_000, holds_up=True)
+    assert next_step(moment) == "nothing"
+    assert next_step(changed(moment, is_idle=True)) == "prepare"
+    assert next_step(changed(moment, ready=Behind(1, 0))) == "install"
 
 
 def test_none_is_prepared_anew_for_little_of_what_it_hides_nor_a_second_time() -> None:

@@ -75,6 +75,8 @@ class Moment(NamedTuple):
     """The count below which nothing is prepared, since the last one came to nothing."""
     ready: Behind | None = None
     """Of the prepared compression that may be installed, if there is one."""
+    holds_up: bool = False
+    """The turn would wait for the preparing, since models answer one request at a time: idle time alone is for it."""
 
 
 def next_step(moment: Moment) -> Step:
@@ -85,7 +87,7 @@ def next_step(moment: Moment) -> Step:
     is_due = tokens >= trigger
     if is_due and moment.ready is not None and not moment.is_idle:
         return "install"
-    if moment.is_under_way or tokens < moment.not_before:
+    if moment.is_under_way or tokens < moment.not_before or (moment.holds_up and not moment.is_idle):
         return "nothing"
     if moment.ready is not None and not moment.ready.is_outgrown:
         return "nothing"

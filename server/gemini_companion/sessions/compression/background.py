@@ -33,7 +33,9 @@ from gemini_companion.sessions.session import Session
 
 logger = logging.getLogger(__name__)
 
-_BY_US: Final = frozenset({"undo", "wish", "leave", "settings", "off", "agent", "delete", "shutdown", "takeOver"})
+_BY_US: Final = frozenset(
+    {"undo", "wish", "leave", "settings", "off", "agent", "delete", "shutdown", "takeOver", "turn"}
+)
 """Who ends a preparing run without saying anything of whether another would come to something."""
 
 _OF_SETTINGS: Final = ("companion.compression", "model.compression", "model.name", "companion.budget")
@@ -124,6 +126,12 @@ def end(session: Session, by: str) -> None:
             compression.job.cancel(by)
 
 
+def give_way(session: Session) -> None:
+    """A turn begins, here or in another session: end what is being prepared if it would wait for that."""
+    if is_on(session) and _holds_up(session, session.choice()):
+        end(session, "turn")
+
+
 def heed(session: Session, event: Event) -> None:
     """Void what other settings of compression make another one of, or none."""
     if isinstance(event, SettingsChanged) and _is_about_compressing(event.keys):
@@ -145,7 +153,13 @@ def _moment(session: Session, choice: ModelChoice, found: PreviewEntry | None, *
         is_under_way=_is_under_way(session, is_due=is_due),
         not_before=session.compressions.preparations.not_before,
         ready=_behind(session, found),
+        holds_up=_holds_up(session, choice),
     )
+
+
+def _holds_up(session: Session, choice: ModelChoice) -> bool:
+    """Whether turns would wait for what is prepared beside them."""
+    return session.services.settings().most_model_calls <= 1 or choice.provider.capabilities.answers_one_by_one
 
 
 def _behind(session: Session, found: PreviewEntry | None) -> Behind | None:
