@@ -208,3 +208,11 @@ async def test_one_that_is_made_anew_takes_the_place_of_the_older_only_when_it_i
     await settled(session)
     assert session.prepared.entry is not None
     assert session.prepared.entry is not first
+    asked = slow.asked
+    desk.set(compression_token_cap=10 * tokens)
+    for number in range(12):
+        await desk.chat(f"{number} " + "word " * 400)
+    desk.set(compression_token_cap=round(session.token_count(session.choice()).tokens / 0.9))
+    await desk.chat("on")
+    await settled(session)
+    assert slow.asked == asked  # it is made anew once

@@ -14,7 +14,7 @@ from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import CompressionResult, Entry
 from gemini_companion.sessions.cancelling import cancel_job
 from gemini_companion.sessions.clients import Client, Switch, found
-from gemini_companion.sessions.compression.background import heed, wait_for_idle_time
+from gemini_companion.sessions.compression.background import give_way, heed, wait_for_idle_time
 from gemini_companion.sessions.compression.service import compress, compress_by_prompt
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
@@ -310,6 +310,8 @@ class Application:
         return await self._finish(session, client, Start(session, client, self.tooling).resume())
 
     async def _finish(self, session: Session, client: Client, turn: Awaitable[ChatResult]) -> ChatResult:
+        for one in self._sessions:
+            give_way(one)
         try:
             with client.following(session.session_id):
                 return await turn
@@ -318,9 +320,10 @@ class Application:
 
     async def _after_turn(self, session: Session) -> None:
         """Update the listing and begin to find a title. Failures of either must not fail the turn."""
-        self._titles.begin(session, Session.save_meta)
+        if not session.is_gone and self._sessions.get(session.session_id) is session:
+            self._titles.begin(session, Session.save_meta)
         await session.update_listing()
-        wait_for_idle_time(session)
+        wait_for_idle_time(session, self._sessions.is_open)
 
     async def compress(
         self, client: Client, session_id: str | None, wish: Wish = NO_WISH, *, preview: bool = False

@@ -116,6 +116,11 @@ class SessionRegistry:
             if session.lane.is_idle and not self._is_wanted(session.session_id):
                 end(session, "leave")
 
+    def is_open(self, session: Session) -> bool:
+        """Whether it is somebody's current one, and neither deleted nor read anew since."""
+        is_kept = not session.is_gone and self._sessions.get(session.session_id) is session
+        return is_kept and self._is_wanted(session.session_id)
+
     def leave(self, session_id: str | None, begun: Session) -> None:
         """A client has left a session for a new one."""
         self.end_preparing()

@@ -102,6 +102,7 @@ class Session:
         self.caller: Session | None = None  # the chat that this subagent works for now
         self.changed_by_agents = set[str]()  # real paths of files; what subagents of this chat wrote is not run unasked
         self.last_used = 0.0  # seconds on the monotonic clock
+        self.is_gone = False  # it was ended, to be deleted or since another process has it
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._writer = LogWriter(meta.session_id, services)
         self.surroundings = Surroundings(self.ledger)
@@ -228,6 +229,7 @@ class Session:
 
     async def stop(self, by: str) -> None:
         """Cancel everything that runs in the session, and wait for its end. `by` is a client's id or a reason."""
+        self.is_gone = by != "shutdown"
         previews = self.compressions.beside()
         for job in previews:
             job.cancel(by)
@@ -309,7 +311,8 @@ class Session:
         left = None if mark.tokens is None else max(0, mark.tokens - count.tokens)
         verdict = self.costs(choice).estimate(count.tokens, self.parts(), settings.compression_strategy)
         under_way = self.compressions.shown
-        prepared = self.prepared.installable(self.history, settings.compression_background)
+        mode, strategies = settings.compression_background, settings.compression_strategies
+        prepared = self.prepared.installable(self.history, mode, strategies)
         return CompressionStatusReport(
             session_id=self.session_id,
             state=self.compressions.state(is_prepared=prepared is not None),

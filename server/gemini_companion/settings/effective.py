@@ -138,6 +138,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     trusted_folders: tuple[str, ...]
     """Absolute paths as written, `~` resolved, links not."""
 
+    @property
+    def compression_strategies(self) -> tuple[StrategyName | None, ...]:
+        """Those that automatic compressions go by."""
+        return self.compression_strategy, self.compression_compare
+
 
 def settle(
     merged: SettingsFile,

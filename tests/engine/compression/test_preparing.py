@@ -70,10 +70,13 @@ def test_nothing_is_prepared_twice_nor_too_early_nor_again_before_the_count_has_
 
 
 @given(moments)
-def test_what_is_due_in_a_turn_is_installed_or_prepared_unless_it_is_on_its_way_or_failed(moment: Moment) -> None:
+def test_what_is_due_in_a_turn_is_installed_or_prepared_unless_it_is_on_its_way_failed_or_holds_up(
+    moment: Moment,
+) -> None:
     is_due = moment.trigger is not None and moment.tokens >= moment.trigger and moment.mode != "off"
     if is_due and not moment.is_idle and not moment.is_under_way and moment.tokens >= moment.not_before:
-        assert next_step(moment) == ("prepare" if moment.ready is None else "install")
+        otherwise = "nothing" if moment.holds_up else "prepare"
+        assert next_step(moment) == (otherwise if moment.ready is None else "install")
 
 
 @given(moments, counts)
@@ -121,6 +124,20 @@ def test_one_is_prepared_anew_once_more_than_half_of_what_stands_behind_it_is_ne
     assert next_step(changed(moment, ready=Behind(202, 102))) == "prepare"
 
 
+def test_where_a_turn_would_wait_for_it_one_is_prepared_in_idle_time_alone() -> None:
+    moment = Moment(mode="auto", tokens=1_000, trigger=1_000, holds_up=True)
+    assert next_step(moment) == "nothing"
+    assert next_step(changed(moment, is_idle=True)) == "prepare"
+    assert next_step(changed(moment, ready=Behind(1, 0))) == "install"
+
+
+def test_none_is_prepared_anew_for_little_of_what_it_hides_nor_a_second_time() -> None:
+    moment = Moment(mode="auto", tokens=900, trigger=1_000)
+    assert next_step(changed(moment, ready=Behind(202, 102, 400))) == "prepare"
+    assert next_step(changed(moment, ready=Behind(202, 102, 410))) == "nothing"
+    assert next_step(changed(moment, ready=Behind(202, 102, 400, is_anew=True))) == "nothing"
+
+
 def book_with(turns: int = 8) -> Book:
     book = Book(budget=2_000, limit=2_000)
     talk(book, turns)
@@ -164,7 +181,7 @@ def test_what_comes_behind_it_leaves_it_installable_and_off_does_not() -> None:
     assert folded(book).installable(book.history, "off") is None
 
 
-@pytest.mark.parametrize("what", ["compression", "undo", "release", "unpin", "replaced", "clear", "import"])
+@pytest.mark.parametrize("what", ["compression", "undo", "release", "unpin", "replaced", "clear", "import", "fork"])
 def test_what_changes_the_span_or_takes_a_rule_back_voids_it(what: str) -> None:
     book = book_with()
     book.compress() if what == "undo" else None
@@ -189,6 +206,45 @@ def test_what_changes_the_span_or_takes_a_rule_back_voids_it(what: str) -> None:
     assert folded(book).entry is None
 
 
+@pytest.mark.parametrize("what", ["release", "unpin", "replaced"])
+def test_a_rule_that_is_taken_back_while_one_is_prepared_voids_it(what: str) -> None:
+    book = book_with()
+    pin, rule = book.pin("tabs"), book.rule("Use tabs.")
+    talk(book, 4)
+    begun = book.history.version
+    match what:
+        case "release":
+            book.release(rule.constraint.constraint_id)
+        case "unpin":
+            book.unpin(pin.pin_id)
+        case _:
+            book.anew("again", "another answer")
+    draft = prepare(book)
+    late = msgspec.structs.replace(draft, base_seq=begun)
+    assert Prepared([*book.entries[:-1], draft]).entry is draft
+    assert Prepared([*book.entries[:-1], late]).entry is None
+
+
+def test_those_prepared_are_counted_anew_once_one_is_installed() -> None:
+    book = book_with()
+    prepare(book)
+    prepare(book)
+    assert folded(book).made == len([entry for entry in book.entries if isinstance(entry, PreviewEntry)]) > 1
+    book.compress()
+    assert folded(book).made == 0
+
+
+def test_what_another_strategy_prepared_is_not_installable() -> None:
+    book = book_with()
+    entry = prepare(book)
+    draft = entry.compression
+    result = msgspec.structs.replace(draft.result, strategy="userMessages")
+    entry = msgspec.structs.replace(entry, compression=msgspec.structs.replace(draft, result=result))
+    known = Prepared([entry])
+    assert known.installable(book.history, "auto", ("split",)) is None
+    assert known.installable(book.history, "auto", ("split", "userMessages")) is entry
+
+
 def test_it_is_not_installable_while_a_turn_that_it_hides_is_answered_anew() -> None:
     book = book_with()
     entry = prepare(book)
@@ -209,6 +265,7 @@ def test_what_stands_behind_it_is_counted_without_what_the_editor_showed() -> No
     book.ide("[editor] " + "line " * 500)
     talk(book, 2)
     after = behind(book.history, entry)
+    assert after.hidden_tokens == before.hidden_tokens > 0
     assert after.tokens - before.tokens == after.new_tokens > 0
     talk(book, 8)
     assert behind(book.history, entry).is_outgrown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from gemini_companion.engine.compression.stale import is_stale
@@ -16,7 +16,7 @@ from gemini_companion.engine.history.log import (
     UndoEntry,
     UnpinEntry,
 )
-from gemini_companion.engine.history.verdict import BackgroundMode
+from gemini_companion.engine.history.verdict import BackgroundMode, StrategyName
 from gemini_companion.engine.history.view import History
 
 SOFT_SHARE: Final = 0.8
@@ -30,6 +30,9 @@ IDLE_SECONDS: Final = 20.0
 
 NEW_SHARE: Final = 0.5
 """A prepared compression is made anew once more than this share of what stands behind its span came later."""
+
+WORTH_SHARE: Final = 0.25
+"""And once that is more than this share of what it hides: a new one is paid for in full."""
 
 GROWTH_SHARE: Final = 0.1
 """After one that came to nothing the count must grow by this share of the trigger before the next is tried."""
@@ -45,11 +48,16 @@ class Behind(NamedTuple):
     tokens: int
     new_tokens: int
     """Those of `tokens` that came after it was prepared."""
+    hidden_tokens: int = 0
+    """Those in the span."""
+    is_anew: bool = False
+    """It took the place of an earlier one already."""
 
     @property
     def is_outgrown(self) -> bool:
-        """Whether it should be prepared anew, to hide more."""
-        return self.new_tokens > NEW_SHARE * self.tokens
+        """Whether it should be prepared anew, to hide more: at most once between two that are installed."""
+        least = max(NEW_SHARE * self.tokens, WORTH_SHARE * self.hidden_tokens)
+        return not self.is_anew and self.new_tokens > least
 
 
 class Moment(NamedTuple):
@@ -67,6 +75,8 @@ class Moment(NamedTuple):
     """The count below which nothing is prepared, since the last one came to nothing."""
     ready: Behind | None = None
     """Of the prepared compression that may be installed, if there is one."""
+    holds_up: bool = False
+    """The turn would wait for the preparing, since models answer one request at a time: idle time alone is for it."""
 
 
 def next_step(moment: Moment) -> Step:
@@ -77,7 +87,7 @@ def next_step(moment: Moment) -> Step:
     is_due = tokens >= trigger
     if is_due and moment.ready is not None and not moment.is_idle:
         return "install"
-    if moment.is_under_way or tokens < moment.not_before:
+    if moment.is_under_way or tokens < moment.not_before or (moment.holds_up and not moment.is_idle):
         return "nothing"
     if moment.ready is not None and not moment.ready.is_outgrown:
         return "nothing"
@@ -98,14 +108,16 @@ def behind(history: History, prepared: PreviewEntry) -> Behind:
     hides = prepared.compression.hides
     if hides is None:
         return Behind(0, 0)
-    tokens = new_tokens = 0
+    tokens = new_tokens = hidden = 0
     for item in reversed(history.items):
-        if item.seq <= hides[1]:
+        if item.seq < hides[0]:
             break
-        if item.kind != "ide":
+        if item.seq <= hides[1]:
+            hidden += item.measure.tokens
+        elif item.kind != "ide":
             tokens += item.measure.tokens
             new_tokens += item.measure.tokens if item.seq > prepared.base_seq else 0
-    return Behind(tokens, new_tokens)
+    return Behind(tokens, new_tokens, hidden)
 
 
 class Prepared:
@@ -114,6 +126,10 @@ class Prepared:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entry: PreviewEntry | None = None
         """Not looked at for what only the view tells; see `installable`."""
+        self.made = 0
+        """Those prepared since one was installed or undone."""
+        self._let_go = 0
+        """The newest entry that took a rule back; what was begun before it may go on to state the rule."""
         for entry in entries:
             self.apply(entry)
 
@@ -121,19 +137,25 @@ class Prepared:
         """Take in the next entry of the log."""
         match entry:
             case PreviewEntry() if is_prepared(entry):
-                self.entry = entry
-            case CompressionEntry() | UndoEntry() | ResumeEntry(reason="clear" | "import"):
-                self.entry = None  # a file's was prepared by nobody here
-            case UnpinEntry() | ConstraintEntry() if _lets_go(entry):
-                self.entry = None  # its snapshot may go on to state the rule
-            case TurnEndEntry(outcome="replaced"):
-                self.entry = None  # rules of its prompt are withdrawn
+                self.entry = entry if entry.base_seq >= self._let_go else None
+                self.made += 1
+            case CompressionEntry() | UndoEntry() | ResumeEntry(reason="clear" | "import" | "fork"):
+                self.entry, self.made = None, 0  # what came with a copy was prepared by nobody here
+            case UnpinEntry() | ConstraintEntry() | TurnEndEntry() if _lets_go(entry):
+                self.entry, self._let_go = None, entry.seq
             case _:
                 pass
 
-    def installable(self, history: History, mode: BackgroundMode) -> PreviewEntry | None:
-        """It, if it may be installed in the history of the same log now."""
+    def installable(
+        self, history: History, mode: BackgroundMode, strategies: Collection[StrategyName | None] = ()
+    ) -> PreviewEntry | None:
+        """It, if it may be installed in the history of the same log now.
+
+        Of `strategies`, those of the settings, one must have made it, which other settings would not; empty for any.
+        """
         if self.entry is None or mode == "off" or not is_installable(history, self.entry):
+            return None
+        if strategies and self.entry.compression.result.strategy not in strategies:
             return None
         return self.entry
 
@@ -162,5 +184,12 @@ def is_installable(history: History, prepared: PreviewEntry) -> bool:
     return not is_stale(history, prepared.compression, prepared.base_seq)
 
 
-def _lets_go(entry: UnpinEntry | ConstraintEntry) -> bool:
-    return isinstance(entry, UnpinEntry) or entry.constraint.state == "released"
+def _lets_go(entry: UnpinEntry | ConstraintEntry | TurnEndEntry) -> bool:
+    """Whether it takes a rule back, or may: a turn that is replaced takes those of its prompt along."""
+    match entry:
+        case UnpinEntry():
+            return True
+        case ConstraintEntry():
+            return entry.constraint.state == "released"
+        case TurnEndEntry():
+            return entry.outcome == "replaced"

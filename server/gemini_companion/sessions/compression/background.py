@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final
 
 from gemini_companion.engine.compression.preparing import (
@@ -19,7 +19,7 @@ from gemini_companion.engine.compression.preparing import (
     next_step,
     retry_at,
 )
-from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.errors import Cancelled, CompanionError
 from gemini_companion.engine.history.log import CompressionResult, PreviewEntry
 from gemini_companion.sessions.budget.limits import uses_of
 from gemini_companion.sessions.compression.cost import waiting
@@ -33,7 +33,9 @@ from gemini_companion.sessions.session import Session
 
 logger = logging.getLogger(__name__)
 
-_BY_US: Final = frozenset({"undo", "wish", "leave", "settings", "off", "agent", "delete", "shutdown", "takeOver"})
+_BY_US: Final = frozenset(
+    {"undo", "wish", "leave", "settings", "off", "agent", "delete", "shutdown", "takeOver", "turn"}
+)
 """Who ends a preparing run without saying anything of whether another would come to something."""
 
 _OF_SETTINGS: Final = ("companion.compression", "model.compression", "model.name", "companion.budget")
@@ -48,8 +50,9 @@ def is_on(session: Session) -> bool:
 
 def ready(session: Session) -> PreviewEntry | None:
     """What may be installed without asking a model: the prepared one, else a person's preview that was joined."""
-    mode = session.services.settings().compression_background
-    prepared = session.prepared.installable(session.history, mode)
+    settings = session.services.settings()
+    mode, strategies = settings.compression_background, settings.compression_strategies
+    prepared = session.prepared.installable(session.history, mode, strategies)
     preview = session.history.preview
     if prepared is None and preview is not None and mode != "off":
         prepared = preview if preview.compression_id == session.compressions.preparations.joined else None
@@ -87,6 +90,8 @@ async def install(session: Session, found: PreviewEntry, choice: ModelChoice) ->
     preparations.joined = None
     try:
         result = await install_preview(session, found.compression_id, "turn", choice, trigger="background")
+    except Cancelled:
+        raise
     except CompanionError as fault:
         session.prepared.drop()
         logger.info("What was prepared was not installed: %s", fault.message)
@@ -97,16 +102,19 @@ async def install(session: Session, found: PreviewEntry, choice: ModelChoice) ->
     return None
 
 
-def wait_for_idle_time(session: Session) -> None:
-    """Prepare a compression if nothing runs for `IDLE_SECONDS` from now on, and one is worth it."""
+def wait_for_idle_time(session: Session, is_open: Callable[[Session], bool]) -> None:
+    """Prepare a compression if nothing runs for `IDLE_SECONDS` from now on, and one is worth it.
+
+    `is_open` tells, now and then, whether anybody has the chat open.
+    """
     preparations = session.compressions.preparations
     preparations.stop_waiting()
-    if not is_on(session) or session.meta.agent is not None or not session.lane.is_idle:
+    if not is_on(session) or not is_open(session) or session.meta.agent is not None or not session.lane.is_idle:
         return
     step = next_step(_moment(session, session.choice(), ready(session), is_idle=True))
     if step != "prepare":  # nothing of that changes while the chat is left alone
         return
-    preparations.idle = asyncio.create_task(_after_a_while(session), name=f"idle:{session.session_id}")
+    preparations.idle = asyncio.create_task(_after_a_while(session, is_open), name=f"idle:{session.session_id}")
     session.use(preparations.idle, session.services.clock.monotonic())
 
 
@@ -116,6 +124,12 @@ def end(session: Session, by: str) -> None:
     for compression in session.compressions.previews():
         if compression.is_quiet:
             compression.job.cancel(by)
+
+
+def give_way(session: Session) -> None:
+    """A turn begins, here or in another session: end what is being prepared if it would wait for that."""
+    if is_on(session) and _holds_up(session, session.choice()):
+        end(session, "turn")
 
 
 def heed(session: Session, event: Event) -> None:
@@ -139,11 +153,17 @@ def _moment(session: Session, choice: ModelChoice, found: PreviewEntry | None, *
         is_under_way=_is_under_way(session, is_due=is_due),
         not_before=session.compressions.preparations.not_before,
         ready=_behind(session, found),
+        holds_up=_holds_up(session, choice),
     )
 
 
+def _holds_up(session: Session, choice: ModelChoice) -> bool:
+    """Whether turns would wait for what is prepared beside them."""
+    return session.services.settings().most_model_calls <= 1 or choice.provider.capabilities.answers_one_by_one
+
+
 def _behind(session: Session, found: PreviewEntry | None) -> Behind | None:
-    return None if found is None else behind(session.history, found)
+    return None if found is None else behind(session.history, found)._replace(is_anew=session.prepared.made > 1)
 
 
 def _is_under_way(session: Session, *, is_due: bool) -> bool:
@@ -156,9 +176,9 @@ def _is_under_way(session: Session, *, is_due: bool) -> bool:
     return bool(previews)
 
 
-async def _after_a_while(session: Session) -> None:
+async def _after_a_while(session: Session, is_open: Callable[[Session], bool]) -> None:
     await session.services.clock.sleep(IDLE_SECONDS)
-    if not session.lane.is_idle:
+    if not session.lane.is_idle or not is_open(session):
         return
     choice = session.choice()
     if (

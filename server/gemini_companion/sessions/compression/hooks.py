@@ -21,7 +21,8 @@ async def ask_hooks(session: Session, compression: Compression, tokens: int) -> 
     compression.enter("hook")
     trigger = _word_of(compression.trigger)
     verdict = await hooks.run(session, "PreCompress", {"trigger": trigger}, subject=trigger)
-    if trigger == "auto" and (verdict.blocks or verdict.stops):
+    is_automatic = _word_of(compression.trigger) == "auto"  # a person may have adopted it while the hook ran
+    if is_automatic and (verdict.blocks or verdict.stops):
         if not compression.is_quiet:
             session.breaker.pause(tokens)
         return f"Not compressed: a hook refused it. {verdict.reason}", guidance

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.errors import Cancelled, CompanionError
 from gemini_companion.engine.history.log import CompressionResult, Usage
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression import background
@@ -154,12 +154,15 @@ async def _join(session: Session, compression: Compression) -> CompressionResult
 
 async def _install_prepared(session: Session, client: str) -> CompressionResult | None:
     """Install what is prepared, since somebody asks to compress; `None` if there is nothing, or nothing came of it."""
-    mode = session.services.settings().compression_background
-    prepared = session.prepared.installable(session.history, mode)
+    settings = session.services.settings()
+    mode, strategies = settings.compression_background, settings.compression_strategies
+    prepared = session.prepared.installable(session.history, mode, strategies)
     if prepared is None:
         return None
     try:
         result = await install_preview(session, prepared.compression_id, client)
+    except Cancelled:
+        raise
     except CompanionError:
         session.prepared.drop()
         return None
@@ -171,15 +174,22 @@ async def _reuse(
 ) -> CompressionResult | None:
     """Wait for a preview, or for one being applied, and see to it that its result is installed; that is the result.
 
-    `None` if nothing came of it, so that a compression of its own is needed.
+    `None` if nothing came of it, so that a compression of its own is needed. Raises `Cancelled` if what was stopped is
+    work of the caller's own: the application, or what nobody waited for before.
     """
     if under_way is None:
         return None
+    is_own = under_way.is_quiet and not under_way.job.cancelled_by
     under_way.adopt("manual" if at_safe_point_of is None else "auto")
     try:
         result = await under_way.job.wait(client)
         if result.status == "PREVIEW":
+            is_own = True
             return await install_preview(session, under_way.compression_id, client, at_safe_point_of)
+    except Cancelled:
+        if is_own:
+            raise
+        return None
     except CompanionError:  # those who asked for it are told
         return None
     is_of_use = result.status in _INSTALLED or (result.status == "NOOP" and at_safe_point_of is None)

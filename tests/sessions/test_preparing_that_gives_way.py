@@ -1,0 +1,140 @@
+"""A compression that is prepared gives way: to whoever stops it, to a person's own, to a chat that is gone."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gemini_companion.engine.errors import Cancelled
+from gemini_companion.sessions.compression.background import wait_for_idle_time
+from gemini_companion.sessions.compression_events import CompressionPrepared, CompressionStarted
+from tests.support.preparing_desk import begin, chat_at, state, within
+from tests.support.scripted_hooks import hook, use
+from tests.support.sessions import Studio
+from tests.support.slow_summariser import SlowSummariser
+
+
+@pytest.fixture
+async def slow() -> SlowSummariser:
+    return SlowSummariser()
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, slow: SlowSummariser) -> Any:
+    """Compressions are prepared here, by a model that waits until the test lets it."""
+    studio = Studio(tmp_path, model=slow, compression_background="auto")
+    yield studio
+    await studio.app.close()
+
+
+async def test_stopping_a_request_that_took_over_what_was_prepared_begins_no_other(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.85)
+    await desk.chat("go on")
+    await within(slow.summarising)
+    (running,) = session.compressions.previews()
+    asked = begin(desk.compress())
+    await desk.heard.wait_for(CompressionStarted)
+    before = slow.asked
+    slow.may_summarise.set()  # another one would be written at once
+    assert (await desk.app.cancel(desk.client, None, compression_id=running.compression_id)).cancelled
+    with pytest.raises(Cancelled):
+        await asked
+    assert (slow.asked, session.history.in_force) == (before, {})
+
+
+async def test_a_hook_that_refuses_what_is_prepared_does_not_refuse_the_request_that_took_it_over(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.85)
+    runner = use(desk, hook("PreCompress"))
+    runner.answers = {"c": {"decision": "deny", "reason": "not now"}}
+    runner.gate.clear()
+    slow.may_summarise.set()
+    await desk.chat("go on")
+    assert state(desk, session) == "preparing"
+    asked = begin(desk.compress())
+    await desk.heard.wait_for(CompressionStarted)
+    runner.gate.set()
+    result = await asked
+    assert (result.status, result.trigger) == ("COMPRESSED", "manual")
+    assert [told["trigger"] for told in runner.told if told["hook_event_name"] == "PreCompress"] == ["auto"]
+
+
+async def test_a_chat_that_is_deleted_while_its_turn_runs_is_sent_to_no_model_again(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.75)
+    desk.model.gate.clear()
+    desk.model.called.clear()
+    turn = begin(desk.chat("go on"))
+    await within(desk.model.called)
+    await desk.app.delete(session.session_id)
+    with pytest.raises(Cancelled):
+        await turn
+    desk.model.gate.set()
+    assert session.compressions.preparations.idle is None
+    assert [request.role for request in desk.model.requests] == ["main"]
+
+
+async def test_a_chat_that_is_left_while_its_turn_runs_is_not_prepared_in_idle_time(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.75)
+    desk.model.gate.clear()
+    desk.model.called.clear()
+    turn = begin(desk.chat("go on"))
+    await within(desk.model.called)
+    await desk.app.new_session(desk.client)
+    desk.model.gate.set()
+    await turn
+    assert session.compressions.preparations.idle is None
+    assert not session.compressions.previews()
+
+
+async def test_a_chat_that_is_left_unnoticed_while_idle_time_is_waited_for_is_not_prepared(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.75)
+    is_open = [True, False]
+    wait_for_idle_time(session, lambda _: is_open.pop(0))
+    waiting = session.compressions.preparations.idle
+    assert waiting is not None
+    await waiting
+    assert not session.compressions.previews()
+
+
+async def test_what_other_settings_voided_is_not_back_after_a_restart_nor_in_a_fork(opened: Any) -> None:
+    first: Studio = opened()
+    first.set(compression_background="auto")
+    session = await chat_at(first, 0.85)
+    await first.chat("go on")
+    await first.heard.wait_for(CompressionPrepared)
+    fork = await first.app.fork(first.client, session.session_id, None)
+    assert state(first, await first.app.load(first.client, fork.session_id)) == "idle"
+    await first.app.close()
+    second: Studio = opened()
+    second.set(compression_background="auto", compression_strategy="userMessages")
+    await second.app.open_session(second.client, session.session_id)
+    assert state(second, await second.app.load(second.client, None)) == "idle"
+
+
+async def test_where_models_answer_one_request_at_a_time_a_turn_ends_what_idle_time_began(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    desk.set(most_model_calls=1)
+    session = await chat_at(desk, 0.85)
+    turn = begin(desk.chat("go on"))
+    while not desk.model.main():
+        assert not session.compressions.previews()
+        await asyncio.sleep(0)
+    await turn
+    await within(slow.summarising)  # in idle time
+    (running,) = session.compressions.previews()
+    assert (await desk.chat("a quick question")).text == "Done. "
+    await running.job.settled()
+    assert (running.state, session.compressions.preparations.failures) == ("cancelled", 0)
