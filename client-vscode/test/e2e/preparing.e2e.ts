@@ -9,7 +9,10 @@ const set = stage("preparing", { emulator: true });
 beforeAll(() => {
   const settings = join(set.server.folder, "home/.gemini");
   mkdirSync(settings, { recursive: true });
-  writeFileSync(join(settings, "settings.json"), JSON.stringify({ model: { tokenLimit: 30_000 }, companion: { compression: { background: "auto" } } }));
+  writeFileSync(
+    join(settings, "settings.json"),
+    JSON.stringify({ model: { tokenLimit: 30_000 }, companion: { compression: { background: "auto" } } }),
+  );
 });
 
 test("it is prepared, announced and installed while answers stream and the person types on", async () => {
