@@ -120,10 +120,11 @@ async def test_what_a_killed_process_did_not_keep_is_measured_and_kept_then(
 
 
 async def test_a_fork_measures_nothing_of_what_it_begins_with(opened: Opener, measured: list[Content]) -> None:
+    session_id = await begun(opened())
     studio = opened()
-    session = await studio.load(conversation())
+    session = await opened_again(studio, session_id)  # nothing of it is still to be measured, in no thread either
     measured.clear()
-    info = await studio.app.fork(studio.client, session.session_id, None)
+    info = await studio.app.fork(studio.client, session_id, None)
     fork = await studio.app.hold(studio.client, info.session_id)
     assert fork.history.totals() == session.history.totals()
     assert measured == []

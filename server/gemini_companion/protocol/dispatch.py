@@ -186,7 +186,7 @@ class Dispatcher:
             fault = Overloaded("Too many requests wait for an answer.", hint="Wait for some of them, then try again.")
             raise to_wire(fault)
         elif self._not_bound is not None:
-            raise self._not_bound
+            raise self._not_bound.with_traceback(None)  # it would grow with every request
         else:
             try:
                 request = self.routes.request(method, raw)
