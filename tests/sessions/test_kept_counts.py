@@ -208,10 +208,11 @@ async def test_a_size_does_not_count_for_another_text(opened: Opener, measured: 
 
 
 async def test_undoing_measures_no_content_again(opened: Opener, measured: list[Content]) -> None:
+    session_id = await begun(opened())
     studio = opened()
-    session = await studio.load(conversation())
+    session = await opened_again(studio, session_id)  # nothing of it is still to be measured, in no thread either
     before = session.history.totals()
-    await studio.compress(session_id=session.session_id)
+    await studio.compress(session_id=session_id)
     assert session.history.in_force
     session.history.totals()
     measured.clear()
