@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import count
 from typing import Final
 
@@ -93,11 +93,7 @@ def write_private_file(directory: str, name: str, data: bytes) -> str:
                 f"There are too many files named {name} in {directory}.", hint="Delete the session, or those files."
             ) from None
         try:
-            with open(descriptor, "wb") as file:
-                _restrict(descriptor)
-                file.write(data)
-                file.flush()
-                os.fsync(descriptor)
+            _write_whole(descriptor, data)
         except BaseException:
             os.unlink(path)
             raise
@@ -113,11 +109,7 @@ def replace_private_file(path: str, data: bytes) -> None:
     unfinished = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
     try:
-        with open(descriptor, "wb") as file:
-            _restrict(descriptor)
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
+        _write_whole(descriptor, data)
         os.replace(unfinished, path)
     except BaseException:
         remove_file(unfinished)
@@ -205,24 +197,14 @@ def make_room(directory: str, most_bytes: int, first: Sequence[str], spared: str
 
 def remove_file(path: str) -> None:
     """Delete a file, if it exists. What cannot be deleted is logged and stays."""
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-    except OSError as fault:
-        _log.warning("A private file could not be deleted: %s", fault)
+    _remove(os.unlink, path)
 
 
 def remove_directory(path: str) -> None:
     """Delete a directory with all that is in it, if it exists. What cannot be deleted is logged and stays."""
     import shutil
 
-    try:
-        shutil.rmtree(path)
-    except FileNotFoundError:
-        pass
-    except OSError as fault:
-        _log.warning("Private files could not be deleted: %s", fault)
+    _remove(shutil.rmtree, path)
 
 
 def remove_old_directories(path: str, kept: Collection[str], deadline: int) -> None:
@@ -256,6 +238,24 @@ def _is_private_copy(path: str, data: bytes) -> bool:
         _restrict(descriptor)
         os.fsync(descriptor)  # whoever wrote it may have ended before it was on disk
     return True
+
+
+def _remove(remove: Callable[[str], object], path: str) -> None:
+    try:
+        remove(path)
+    except FileNotFoundError:
+        pass
+    except OSError as fault:
+        _log.warning("Private files could not be deleted: %s", fault)
+
+
+def _write_whole(descriptor: int, data: bytes) -> None:
+    """Write these bytes to a new file, closed to others and on disk when this returns, and close the descriptor."""
+    with open(descriptor, "wb") as file:
+        _restrict(descriptor)
+        file.write(data)
+        file.flush()
+        os.fsync(descriptor)
 
 
 def _restrict(descriptor: int) -> None:

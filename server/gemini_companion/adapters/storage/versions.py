@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from gemini_companion.adapters.private_files import make_private_directory, remove_file
+from gemini_companion.adapters.private_files import make_private_directory, remove_file, replace_private_file
 from gemini_companion.adapters.vault.sealing import is_sealed
 from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.tool_entries import MAX_VERSION
@@ -29,7 +29,6 @@ _log = logging.getLogger(__name__)
 
 MAX_FILE: Final = MAX_VERSION
 _LEVEL: Final = 3
-_FILE_MODE: Final = 0o600
 
 
 def digest_of(data: bytes) -> str:
@@ -110,7 +109,7 @@ class VersionFiles:
                 with open(path, "rb") as file:
                     packed = file.read(MAX_FILE * 2)
                 if not is_sealed(packed):
-                    self._replace(path, self._closed(packed, digest))
+                    replace_private_file(path, self._closed(packed, digest))
             except FileNotFoundError:
                 continue
             except (OSError, StorageFault) as fault:
@@ -150,7 +149,7 @@ class VersionFiles:
 
         make_private_directory(os.path.dirname(path))
         packed = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(data)  # one a call: not shareable
-        self._replace(path, self._closed(packed, digest))
+        replace_private_file(path, self._closed(packed, digest))
 
     def _closed(self, packed: bytes, digest: str) -> bytes:
         closed = packed if self._vault is None else self._vault.sealed(packed, f"version:{digest}")
@@ -164,21 +163,6 @@ class VersionFiles:
     def _opened(self, packed: bytes, digest: str) -> bytes | None:
         return packed if self._vault is None else self._vault.unsealed(packed, f"version:{digest}")
 
-    @staticmethod
-    def _replace(path: str, packed: bytes) -> None:
-        unfinished = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(packed)
-                file.flush()
-                os.fsync(descriptor)
-            os.replace(unfinished, path)
-        except BaseException:
-            remove_file(unfinished)
-            raise
-        _sync_folder(os.path.dirname(path))
-
 
 def _unpacked(packed: bytes) -> bytes | None:
     """The bytes of a blob, `None` if it is damaged or says that it holds more than any version has."""
@@ -191,17 +175,6 @@ def _unpacked(packed: bytes) -> bytes | None:
         return zstandard.ZstdDecompressor().decompress(packed)
     except zstandard.ZstdError:
         return None
-
-
-def _sync_folder(folder: str) -> None:
-    """Make a rename durable, where folders can be synced."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _told(fault: OSError, what: str) -> StorageFault:
