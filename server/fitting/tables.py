@@ -1,4 +1,4 @@
-"""From a solution to prices and to the source of `coefficients.py`."""
+"""From a solution to prices and to the source of the modules that hold them."""
 
 from __future__ import annotations
 
@@ -33,12 +33,45 @@ TYPES = {
 }
 """Types of the tables that are collections."""
 
+COMMENTS = {
+    "KNOWN_PIECES": "The commonest pieces, by how many tokens they are: facts, not fitted.",
+    "WORD_BASES": "By letter case, without and with a space: tokens of words of 2 to 14 letters, before their pairs.",
+    "LONG_WORD_LETTER": "Tokens per letter past the 14th.",
+    "ACCENTED_LETTER": "Tokens per letter of a word that is not ASCII.",
+    "CASE_PAIRS": "Tokens per two neighbouring letters, by whether the left and the right are upper case.",
+    "CARRIAGE_RETURN": "Tokens per carriage return.",
+    "SCRIPT_RUNS": "By block: tokens of words by length (the last for longer), without and with a space, and a letter.",
+    "CJK_RUNS": "By block: tokens of runs by length (the last for longer ones), and tokens a character.",
+    "SYMBOLS": "By block: tokens of a run, of each symbol in it, and of one that repeats the symbol before it.",
+    "LETTER_PAIRS": "Hundredths of a token per two neighbouring letters: rows and columns a to z, then all others.",
+    "UPPER_PAIRS": "The same, added where both letters are upper case.",
+    "FIRST_PAIRS": "The same, added for the first two letters of a word without a space before it.",
+    "SPACED_FIRST_PAIRS": "The same, added for the first two letters of a word with a space before it.",
+    "LAST_PAIRS": "The same, added for the last two letters of a word.",
+    "PUNCTUATION_FIRST": "Hundredths of a token of a run of two signs or more, by its first sign, in ASCII's order.",
+    "PUNCTUATION_SPACED_FIRST": "The same for runs with a space before them.",
+    "PUNCTUATION_PAIRS": "Hundredths of a token per two neighbouring signs: rows and columns in ASCII's order.",
+    "CHARACTERS": "Characters that cost more or less than others of their block, by how many hundredths of a token.",
+}
+"""What each table holds, for its docstring."""
+
 _WIDTH = 116
 _CJK_LINE = 52
 
 
-def tables_of(solution: Solution, known: Mapping[str, int]) -> dict[str, Any]:
-    """The values of `coefficients.py`, by name. What the solution doesn't have is 0, or the nearest that it has."""
+def tables_of(solution: Solution, known: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+    """The values of each module of `engine/tokens` that is written, by its name and theirs.
+
+    What the solution doesn't have is 0, or the nearest that it has.
+    """
+    pieces = {
+        tokens: tuple(sorted(piece for piece in known if known[piece] == tokens))
+        for tokens in sorted(set(known.values()))
+    }
+    return {"known_pieces": {"KNOWN_PIECES": pieces}, "coefficients": _coefficients(solution)}
+
+
+def _coefficients(solution: Solution) -> dict[str, Any]:
 
     def get(*feature: str | int) -> float:
         return solution.get(feature, 0.0)
@@ -49,10 +82,6 @@ def tables_of(solution: Solution, known: Mapping[str, int]) -> dict[str, Any]:
     letter_pairs = [(left, right) for left in range(_LETTERS) for right in range(_LETTERS)]
     signs = range(len(PUNCTUATION))
     return {
-        "KNOWN_PIECES": {
-            tokens: tuple(sorted(piece for piece in known if known[piece] == tokens))
-            for tokens in sorted(set(known.values()))
-        },
         "WORD_BASES": {
             case: tuple(_bases(solution, case, spaced) for spaced in (0, 1))
             for case in ("lower", "capital", "upper", "mixed")
@@ -115,15 +144,15 @@ def _characters(solution: Solution) -> dict[int, str]:
     return {hundredths: "".join(sorted(groups[hundredths])) for hundredths in sorted(groups) if hundredths}
 
 
-def render(tables: Mapping[str, Any], header: str, comments: Mapping[str, str]) -> str:
-    """The source of `coefficients.py`: the header as its docstring, then each table with its comment as its
-    docstring.
+def render(tables: Mapping[str, Any], header: str) -> str:
+    """The source of a module, to be put into form by `ruff format`: the header is its docstring, and each table has one
+    of its own.
     """
     lines = [f'"""{header.strip()}\n"""', "", "from __future__ import annotations", ""]
     lines += ["from collections.abc import Mapping", "from typing import Final", ""]
     for name, value in tables.items():
         declared = f"Final[{TYPES[name]}]" if name in TYPES else "Final"
-        lines += [f"{name}: {declared} = {_literal(value, '')}", f'"""{comments[name]}"""', ""]
+        lines += [f"{name}: {declared} = {_literal(value, '')}", f'"""{COMMENTS[name]}"""', ""]
     return "\n".join(lines)
 
 

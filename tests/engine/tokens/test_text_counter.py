@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 from gemini_companion.engine.tokens.heuristic import HeuristicTokenCounter
 from gemini_companion.engine.tokens.lexical import SAMPLED_PAST, LexicalTokenCounter, cut
 from gemini_companion.engine.tokens.prices import REMEMBERED_PIECES, PriceTable, price_of
-from tests.engine.tokens.measured_texts import (
-    ENGLISH,
-    JAPANESE,
-    MARKDOWN,
-    PYTHON,
-    RUSSIAN,
-    SAMPLES,
-    MeasuredText,
-    noise,
-)
+from tests.engine.tokens.measured_texts import MARKDOWN, SAMPLES, MeasuredText, noise
+from tests.engine.tokens.texts_in_code import PYTHON
+from tests.engine.tokens.texts_in_languages import ENGLISH, JAPANESE, RUSSIAN
 from tests.support.examples import examples
 
 COUNTER = LexicalTokenCounter()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Final, Generic, Literal, TypeVar
 
-from gemini_companion.engine.tokens import coefficients
+from gemini_companion.engine.tokens import coefficients, known_pieces
 
 LATIN: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
 """Inside of a character class: letters of words in the Latin script."""
@@ -214,7 +214,7 @@ _FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.FIRST_PAIRS))
 _SPACED_FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.SPACED_FIRST_PAIRS))
 _LAST_PAIRS: Final = _Costs(_by_letters(coefficients.LAST_PAIRS))
 _KNOWN_PIECES: Final = {
-    piece: float(tokens) for tokens, pieces in coefficients.KNOWN_PIECES.items() for piece in pieces
+    piece: float(tokens) for tokens, pieces in known_pieces.KNOWN_PIECES.items() for piece in pieces
 }
 _PUNCTUATION_FIRSTS: Final = (
     _hundredths(coefficients.PUNCTUATION_FIRST),
