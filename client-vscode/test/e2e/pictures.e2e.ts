@@ -5,6 +5,7 @@ import type { Locator } from "playwright-core";
 import { beforeAll, test } from "vitest";
 import type { Panel } from "./support/panel.js";
 import { artifacts } from "./support/places.js";
+import { snapshot, summarised } from "./support/snapshots.js";
 import { stage } from "./support/stage.js";
 import { sentences } from "./support/texts.js";
 
@@ -52,10 +53,7 @@ test("the panel beside the code, the meter's pop-up, a compressed chat", async (
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "hidden" });
 
-  await set.emulator.script(
-    [1, 2, 3].map(() => ({ pieces: [SNAPSHOT] })),
-    "snapshot",
-  );
+  await set.emulator.script(summarised(SNAPSHOT), "snapshot");
   await set.window.command("Gemini: Compress Chat");
   const done = panel.divider(/Chat compressed/);
   await done.waitFor();
@@ -108,26 +106,11 @@ def tokens(text):
 
 Add a test for a text with no newline at its end.`;
 
-const SNAPSHOT = `<state_snapshot>
-    <overall_goal>
-        The last word of a text comes out of the tokenizer.
-    </overall_goal>
-    <active_constraints>
-        - Never rename tokens().
-    </active_constraints>
-    <key_knowledge>
-        - The loop ends before the rest of the buffer is handed out.
-    </key_knowledge>
-    <artifact_trail>
-        - src/tokenizer.py, src/report.py, src/parser.py, README.md
-    </artifact_trail>
-    <file_system_state>
-        - Nothing was changed.
-    </file_system_state>
-    <recent_actions>
-        - Five questions were answered.
-    </recent_actions>
-    <task_state>
-        1. [TODO] Add a test for a text with no newline at its end.
-    </task_state>
-</state_snapshot>`;
+const SNAPSHOT = snapshot({
+  overall_goal: "The last word of a text comes out of the tokenizer.",
+  active_constraints: "- Never rename tokens().",
+  key_knowledge: "- The loop ends before the rest of the buffer is handed out.",
+  artifact_trail: "- src/tokenizer.py, src/report.py, src/parser.py, README.md",
+  recent_actions: "- Five questions were answered.",
+  task_state: "1. [TODO] Add a test for a text with no newline at its end.",
+});

@@ -2,8 +2,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { snapshot, summarised } from "./support/snapshots.js";
 import { keepPicture, stage } from "./support/stage.js";
 import { sentences } from "./support/texts.js";
+
+const SNAPSHOT = snapshot();
 
 const set = stage("preparing", { emulator: true });
 beforeAll(() => {
@@ -18,7 +21,7 @@ beforeAll(() => {
 test("it is prepared, announced and installed while answers stream and the person types on", async () => {
   const panel = await set.newChat();
   const { window, emulator } = set;
-  await emulator.script([{ pieces: [{ gate: "writing" }, SNAPSHOT] }, ...AGAIN], "snapshot");
+  await emulator.script([{ pieces: [{ gate: "writing" }, SNAPSHOT] }, ...summarised(SNAPSHOT)], "snapshot");
   const share = async (): Promise<number> => Number.parseInt(await panel.meter.innerText(), 10);
   let turn = 0;
   const question = (): string =>
@@ -75,30 +78,3 @@ test("it is prepared, announced and installed while answers stream and the perso
   expect(await share()).toBeLessThan(45);
   await keepPicture(set, "preparing", "3-compressed-in-the-background");
 });
-
-const SNAPSHOT = `<state_snapshot>
-    <overall_goal>
-        The user mends the tokenizer
-    </overall_goal>
-    <active_constraints>
-        - None were set.
-    </active_constraints>
-    <key_knowledge>
-        - The tokenizer keeps its buffer until a space comes.
-    </key_knowledge>
-    <artifact_trail>
-        - src/tokenizer.py
-    </artifact_trail>
-    <file_system_state>
-        - Nothing was changed.
-    </file_system_state>
-    <recent_actions>
-        - Questions about the last word of a text were answered.
-    </recent_actions>
-    <task_state>
-        1. [IN PROGRESS] The last word.
-    </task_state>
-</state_snapshot>`;
-
-/** It is asked for a final version, and may be asked once more for what it left out. */
-const AGAIN = [1, 2, 3].map(() => ({ pieces: [SNAPSHOT] }));

@@ -2,10 +2,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Panel } from "../support/panel.js";
 import { patiently } from "../support/patience.js";
+import { snapshot, summarised } from "../support/snapshots.js";
 import type { Stage } from "../support/stage.js";
 import { sentences } from "../support/texts.js";
 
 const RULE = "Never change the public names of the tokenizer.";
+const SNAPSHOT = snapshot({ active_constraints: `- ${RULE}` });
+/** Each finds something missing. */
+const REPAIRED = summarised(SNAPSHOT);
 
 export function compressing(set: Stage): void {
   describe("compressing", () => {
@@ -117,30 +121,3 @@ export function compressing(set: Stage): void {
     });
   });
 }
-
-const SNAPSHOT = `<state_snapshot>
-    <overall_goal>
-        The user mends the tokenizer
-    </overall_goal>
-    <active_constraints>
-        - ${RULE}
-    </active_constraints>
-    <key_knowledge>
-        - The tokenizer keeps its buffer until a space comes.
-    </key_knowledge>
-    <artifact_trail>
-        - src/tokenizer.py
-    </artifact_trail>
-    <file_system_state>
-        - Nothing was changed.
-    </file_system_state>
-    <recent_actions>
-        - Three questions were answered.
-    </recent_actions>
-    <task_state>
-        1. [IN PROGRESS] Find out why the last word is lost.
-    </task_state>
-</state_snapshot>`;
-
-/** The first answer and those to the requests that follow it: each finds something missing. */
-const REPAIRED = [1, 2, 3].map(() => ({ pieces: [SNAPSHOT] }));

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Panel } from "../support/panel.js";
+import { snapshot, summarised } from "../support/snapshots.js";
 import { keepPicture, type Stage } from "../support/stage.js";
 import { sentences } from "../support/texts.js";
 
@@ -126,29 +127,4 @@ export async function talk(set: Stage, panel: Panel, first = 1): Promise<void> {
     );
 }
 
-const SNAPSHOT = `<state_snapshot>
-    <overall_goal>
-        The user mends the tokenizer
-    </overall_goal>
-    <active_constraints>
-        None.
-    </active_constraints>
-    <key_knowledge>
-        - The tokenizer keeps its buffer until a space comes.
-    </key_knowledge>
-    <artifact_trail>
-        - src/part_1.py
-    </artifact_trail>
-    <file_system_state>
-        - Nothing was changed.
-    </file_system_state>
-    <recent_actions>
-        - Questions were answered.
-    </recent_actions>
-    <task_state>
-        1. [IN PROGRESS] Find out why the last word is lost.
-    </task_state>
-</state_snapshot>`;
-
-/** The first answer and those to the requests that may follow it. */
-export const SUMMARISED = [1, 2, 3].map(() => ({ pieces: [SNAPSHOT] }));
+export const SUMMARISED = summarised(snapshot({ artifact_trail: "- src/part_1.py" }));

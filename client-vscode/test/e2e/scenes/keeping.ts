@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Panel } from "../support/panel.js";
 import { patiently } from "../support/patience.js";
+import { snapshot, summarised } from "../support/snapshots.js";
 import { inFileName, keepPicture, type Stage } from "../support/stage.js";
 import { sentences } from "../support/texts.js";
 
@@ -175,29 +176,9 @@ async function isFocused(panel: Panel): Promise<void> {
   );
 }
 
-const SNAPSHOT = `<state_snapshot>
-    <overall_goal>
-        The user mends the tokenizer
-    </overall_goal>
-    <active_constraints>
-        None.
-    </active_constraints>
-    <key_knowledge>
-        - The tokenizer keeps its buffer until a space comes. [c0, c1]
-    </key_knowledge>
-    <artifact_trail>
-        - src/part_1.py
-    </artifact_trail>
-    <file_system_state>
-        - Nothing was changed.
-    </file_system_state>
-    <recent_actions>
-        - Questions were answered.
-    </recent_actions>
-    <task_state>
-        1. [IN PROGRESS] Find out why the last word is lost.
-    </task_state>
-</state_snapshot>`;
-
-/** The first answer and those to the requests that may follow it. */
-const SUMMARISED = [1, 2, 3].map(() => ({ pieces: [SNAPSHOT] }));
+const SUMMARISED = summarised(
+  snapshot({
+    key_knowledge: "- The tokenizer keeps its buffer until a space comes. [c0, c1]",
+    artifact_trail: "- src/part_1.py",
+  }),
+);

@@ -6,6 +6,7 @@ import type { ScriptedReply } from "../support/emulator.js";
 import { makeManyFiles, withBudget } from "../support/manyFiles.js";
 import { Panel } from "../support/panel.js";
 import { patiently } from "../support/patience.js";
+import { snapshot, summarised } from "../support/snapshots.js";
 import { keepPicture, type Stage } from "../support/stage.js";
 import { askStore } from "../support/store.js";
 import { calls, ends, row } from "./workshop.js";
@@ -160,18 +161,14 @@ function readingOf(paths: readonly string[]): ScriptedReply[] {
 
 /** Snapshots that keep what was read: as many as two compressions can ask for. */
 function snapshotsOf(paths: readonly string[]): ScriptedReply[] {
-  const trail = paths.map((path) => `        - READ ${path}`).join("\n");
-  const sections = Object.entries({
-    overall_goal: `        ${QUESTION}`,
-    active_constraints: "        None.",
-    key_knowledge: "        - It is called RETRY_BUDGET, at the head of a module.",
-    artifact_trail: trail,
-    file_system_state: "        Nothing was changed.",
-    recent_actions: "        - One search, and then reads.",
-    task_state: "        1. [IN PROGRESS] Read the other modules that name it.",
-  }).map(([name, text]) => `    <${name}>\n${text}\n    </${name}>`);
-  const snapshot = `<state_snapshot>\n${sections.join("\n")}\n</state_snapshot>`;
-  return Array.from({ length: 8 }, () => ({ pieces: [snapshot] }));
+  const text = snapshot({
+    overall_goal: QUESTION,
+    key_knowledge: "- It is called RETRY_BUDGET, at the head of a module.",
+    artifact_trail: paths.map((path) => `- READ ${path}`).join("\n"),
+    recent_actions: "- One search, and then reads.",
+    task_state: "1. [IN PROGRESS] Read the other modules that name it.",
+  });
+  return summarised(text, 8);
 }
 
 interface StoredChat {
