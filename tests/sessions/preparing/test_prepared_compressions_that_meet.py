@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,20 +19,6 @@ from gemini_companion.sessions.session import Session
 from tests.support.preparing_desk import BOTH_CALLS, begin, chat_at, prepared, settled, state, within
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
-
-
-@pytest.fixture
-async def slow() -> SlowSummariser:
-    return SlowSummariser()
-
-
-@pytest.fixture
-async def desk(tmp_path: Path, slow: SlowSummariser) -> Any:
-    """Compressions are prepared here, by a model that waits until the test lets it."""
-    studio = Studio(tmp_path, model=slow, compression_background="auto")
-    yield studio
-    await studio.app.close()
-
 
 # --- joining and ending
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,19 +14,6 @@ from tests.support.preparing_desk import begin, chat_at, state, within
 from tests.support.scripted_hooks import hook, use
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
-
-
-@pytest.fixture
-async def slow() -> SlowSummariser:
-    return SlowSummariser()
-
-
-@pytest.fixture
-async def desk(tmp_path: Path, slow: SlowSummariser) -> Any:
-    """Compressions are prepared here, by a model that waits until the test lets it."""
-    studio = Studio(tmp_path, model=slow, compression_background="auto")
-    yield studio
-    await studio.app.close()
 
 
 async def test_stopping_a_request_that_took_over_what_was_prepared_begins_no_other(

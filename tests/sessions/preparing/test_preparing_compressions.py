@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,20 +22,6 @@ from gemini_companion.settings.spending import BudgetSettings
 from tests.support.preparing_desk import BOTH_CALLS, begin, chat_at, prepared, reach_trigger, settled, state, within
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
-
-
-@pytest.fixture
-async def slow() -> SlowSummariser:
-    return SlowSummariser()
-
-
-@pytest.fixture
-async def desk(tmp_path: Path, slow: SlowSummariser) -> Any:
-    """Compressions are prepared here, by a model that waits until the test lets it."""
-    studio = Studio(tmp_path, model=slow, compression_background="auto")
-    yield studio
-    await studio.app.close()
-
 
 # --- preparing
 
