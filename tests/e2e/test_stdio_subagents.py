@@ -172,7 +172,9 @@ async def test_its_compression_is_prepared_while_it_works_and_installed_between_
     assert emulator.malformed == []
 
 
-async def test_an_agent_at_its_limit_reports_without_tools_what_it_has(office: Office, emulator: Emulator) -> None:
+async def test_an_agent_at_its_limit_reports_without_tools_what_it_has_and_the_chat_is_told_that_it_is_not_all(
+    office: Office, emulator: Emulator
+) -> None:
     office.own.mkdir(parents=True)
     (office.own / "reader.md").write_text(
         "---\nname: reader\ndescription: Reads.\ntools: [read_file]\nmax_turns: 1\n---\nYou read.\n", "utf-8"
@@ -188,7 +190,9 @@ async def test_an_agent_at_its_limit_reports_without_tools_what_it_has(office: O
         _, first, last_words, parent = emulator.asked("streamGenerateContent")
         assert [declared["name"] for declared in first.declarations] == ["read_file"]
         assert last_words.declarations == []
-        assert parent.responses[0]["response"]["output"] == "So far: one function."
+        told, _, report = parent.responses[0]["response"]["output"].partition("\n")
+        assert "stopped before it was done: its rounds were used up" in told
+        assert report == "So far: one function."
 
 
 async def test_own_agents_can_be_listed_and_files_that_define_none_are_told_with_their_line(office: Office) -> None:

@@ -59,6 +59,23 @@ def test_structured_content_is_told_once() -> None:
     assert text_of({"type": "text", "text": "see"}, structuredContent={"n": 1}) == 'see\n{"n": 1}'
 
 
+def test_structured_content_that_repeats_the_blocks_under_a_name_of_its_own_is_told_once() -> None:
+    assert text_of({"type": "text", "text": "a\nb"}, structuredContent={"content": "a\nb"}) == "a\nb"
+    picture = {"type": "image", "data": DATA, "mimeType": "image/png"}
+    answered = result_of({"content": [picture], "structuredContent": {"content": [picture]}})
+    assert (answered.text, len(answered.media)) == ("", 1)
+
+
+def test_no_picture_goes_along_as_text_whatever_the_structured_content_says_besides() -> None:
+    picture = {"type": "image", "data": DATA, "mimeType": "image/png"}
+    file = {"type": "resource", "resource": {"uri": "x:1", "blob": DATA, "mimeType": "image/png"}}
+    for block in (picture, file):
+        answered = result_of({"content": [block], "structuredContent": {"pages": [block], "count": 1}})
+        assert DATA not in answered.text
+        assert '"count": 1' in answered.text
+        assert len(answered.media) == 1
+
+
 @pytest.mark.parametrize("raw", [{}, {"content": "x"}, {"content": [None, 3, "x"]}, {"content": [{"type": None}]}])
 def test_answers_that_are_none_are_survived(raw: dict[str, Any]) -> None:
     assert result_of(raw).media == ()

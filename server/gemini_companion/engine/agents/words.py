@@ -29,3 +29,8 @@ def unfinished(said: str, why: str) -> str:
     """The report of an agent that was stopped before it reported; `said` is what it said last."""
     begun = f"[The subagent was stopped before it could report: {why}.]"
     return f"{begun}\nWhat it said last:\n{said}" if said.strip() else f"{begun} It left no text."
+
+
+def at_its_limit(report: str, why: str) -> str:
+    """The report of an agent that had to stop: whoever called it must not take it for the whole."""
+    return f"[The subagent was stopped before it was done: {why}. What it reports of it:]\n{report}"

@@ -38,11 +38,12 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 def result_of(raw: Mapping[str, Any]) -> Answered:
     """The result of a tool's call."""
     content = raw.get("content")
+    blocks = cast("list[object]", content) if isinstance(content, list) else []
     reading = _Reading()
-    texts = list(reading.of(cast("list[object]", content) if isinstance(content, list) else ()))
+    texts = list(reading.of(blocks))
     structured = raw.get("structuredContent")
-    if structured is not None and not _is_told(texts, structured):
-        texts.append(json.dumps(structured, ensure_ascii=False))
+    if structured is not None and not _is_told(texts, blocks, structured):
+        texts.append(json.dumps(_without_media(structured, _media_in(blocks)), ensure_ascii=False))
     return Answered(text="\n".join(texts), media=tuple(reading.media), is_error=raw.get("isError") is True)
 
 
@@ -72,17 +73,42 @@ def prompt_of(raw: Mapping[str, Any]) -> Answered:
     return Answered(text="\n\n".join(texts), media=tuple(reading.media))
 
 
-def _is_told(texts: list[str], structured: object) -> bool:
-    """Whether the texts say what the structured content says: servers send both, the same."""
+def _media_in(blocks: Iterable[object]) -> frozenset[str]:
+    """What the blocks have as base64."""
+    found: set[str] = set()
+    for block in blocks:
+        fields = cast("dict[str, Any]", block) if isinstance(block, dict) else {}
+        held = fields.get("resource")
+        inner = cast("dict[str, Any]", held) if isinstance(held, dict) else {}
+        found.update(data for data in (fields.get("data"), inner.get("blob")) if isinstance(data, str) and data)
+    return frozenset(found)
+
+
+def _without_media(value: object, media: frozenset[str]) -> object:
+    """The value without what stands in it as base64 and is told as a picture or a sound already."""
+    if isinstance(value, str):
+        return "[as above]" if value in media else value
+    if isinstance(value, list):
+        return [_without_media(one, media) for one in cast("list[object]", value)]
+    if isinstance(value, dict):
+        return {key: _without_media(one, media) for key, one in cast("dict[str, object]", value).items()}
+    return value
+
+
+def _is_told(texts: list[str], blocks: list[object], structured: object) -> bool:
+    """Whether the blocks, whose texts these are, say what the structured content says: servers send both, the same."""
     for text in texts:
         try:
             if json.loads(text) == structured:
                 return True
         except (ValueError, RecursionError):
             continue
-    if isinstance(structured, dict) and set(cast("dict[str, Any]", structured)) == {"result"}:
-        told = cast("dict[str, Any]", structured)["result"]
-        return told == "\n".join(texts) or told in ([], {}, "", None) or [str(told)] == texts
+    fields = cast("dict[str, Any]", structured) if isinstance(structured, dict) else {}
+    if len(fields) == 1:  # SDKs put what a tool gives under one name, most of them `result`
+        ((name, told),) = fields.items()
+        if told == blocks or told in ("\n".join(texts), *texts) or [str(told)] == texts:
+            return True
+        return name == "result" and told in ([], {}, "", None)
     return False
 
 

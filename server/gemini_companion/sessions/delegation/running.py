@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.agents.definition import AgentCall, AgentDefinition
-from gemini_companion.engine.agents.words import LIMIT_REACHED, agent_instruction, unfinished
+from gemini_companion.engine.agents.words import LIMIT_REACHED, agent_instruction, at_its_limit, unfinished
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.model_call import ModelCallEntry
@@ -166,7 +166,7 @@ class _Work:
         finally:
             child.services.settings = settings
         text = "" if result is None or result.stopped else result.text.strip()
-        return text or unfinished(self._said(), why)
+        return at_its_limit(text, why) if text else unfinished(self._said(), why)
 
     async def _chat(self, prompt: str, seconds: float) -> ChatResult | None:
         """The end of a turn; `None` where its time was up. The time that a person is waited for does not count."""
