@@ -220,12 +220,14 @@ def _index_some(connection: sqlite3.Connection, session_id: str, room: _Room) ->
     """
     state = state_of(connection, session_id)
     if not state.is_titled:
-        (title,) = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
-        index_title(connection, session_id, title)
+        row = connection.execute(
+            "SELECT CAST(title AS TEXT) FROM sessions WHERE session_id = ?", (session_id,)
+        ).fetchone()
+        index_title(connection, session_id, row[0])
     entries: list[Entry] = []
     count, characters, last = 0, room.characters, state.indexed_to
     for seq, data in connection.execute(
-        "SELECT seq, json FROM log WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+        "SELECT seq, CAST(json AS BLOB) FROM log WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
         (session_id, last, room.entries),
     ):
         last, count, characters = int(seq), count + 1, characters - len(data)
@@ -242,7 +244,7 @@ def _index_some(connection: sqlite3.Connection, session_id: str, room: _Room) ->
 def _entry_at(connection: sqlite3.Connection, spot: int) -> ContentEntry | None:
     """The entry of a passage as it is in the log; `None` if it is damaged or gone."""
     row = connection.execute(
-        "SELECT json FROM passages JOIN recall_sessions ON number = passages.id >> ?"
+        "SELECT CAST(json AS BLOB) FROM passages JOIN recall_sessions ON number = passages.id >> ?"
         " JOIN log ON log.session_id = recall_sessions.session_id AND log.seq = passages.seq WHERE passages.id = ?",
         (PLACE_BITS, spot),
     ).fetchone()
@@ -295,7 +297,7 @@ def _index(
 def _take_out(connection: sqlite3.Connection, state: State, from_seq: int) -> None:
     """Take the entries from `from_seq` on out of both indexes. Raises `Unreadable`."""
     for seq, data in connection.execute(
-        "SELECT seq, json FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?",
+        "SELECT seq, CAST(json AS BLOB) FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?",
         (state.session_id, from_seq, state.indexed_to),
     ):
         try:
