@@ -73,3 +73,23 @@ async def test_a_value_of_another_kind_costs_no_more_than_itself(
         store = make_store()
         assert await seqs(store, "s1") == left
         await goes_on(store)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO recall_sessions (number, session_id, indexed_to, places) VALUES (99999999999, 'gone', 5, 7)",
+        "UPDATE recall_sessions SET number = 9223372036854775807 WHERE session_id = 's1'",
+        "UPDATE recall_sessions SET number = -9 WHERE session_id = 's1'",
+        "UPDATE recall_sessions SET indexed_to = 'x'",
+        "UPDATE recall_sessions SET places = 'x'",
+        "UPDATE recall_sessions SET indexed_to = 9223372036854775807",
+    ],
+)
+async def test_a_note_of_the_indexes_that_cannot_be_has_them_made_anew(
+    make_store: MakeStore, database: Path, statement: str
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await planted(make_store())
+        damage(database, statement)
+        await goes_on(make_store())

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gemini_companion.adapters.storage.full_text import INDEXES, Unreadable, is_whole, make_empty, put_in, take_out
 from gemini_companion.adapters.storage.indexed_sessions import (
     State,
+    can_be,
     has_gone,
     known_state,
+    remove_impossible,
     sessions_behind,
     state_of,
 )
@@ -150,6 +152,7 @@ def steps_to_forget(connection: sqlite3.Connection, session_id: str) -> int:
 
 def begin_anew(connection: sqlite3.Connection) -> None:
     """Remove all that is indexed, so that it is indexed anew; sessions that are there keep their vectors."""
+    remove_impossible(connection)
     gone = "FROM recall_sessions WHERE session_id NOT IN (SELECT session_id FROM sessions)"
     for (number,) in connection.execute(f"SELECT number {gone}").fetchall():
         remove_vectors(connection, rows_of(*spots_of(number)))
@@ -181,13 +184,13 @@ _PLAIN_WORD: Final = re.compile(r"(?<![^\x00-\x7f\s])(?<![\w])[A-Za-z0-9]{1,60}(
 
 
 def is_sound(connection: sqlite3.Connection) -> bool:
-    """False if the oldest or the newest passage is not found by its own first word, or if other words are indexed now
-    than when the index was made; an index can lose all without a fault.
+    """False if the oldest or the newest passage is not found by its own first word, if other words are indexed now
+    than when the index was made, or if what is noted of sessions cannot be; an index can lose all without a fault.
 
     Raises `sqlite3.DatabaseError` if it cannot be read.
     """
     row = connection.execute("SELECT words FROM index_rules").fetchone()
-    if row != (RULES_OF_WORDS,):
+    if row != (RULES_OF_WORDS,) or not can_be(connection):
         return False
     for end in ("min", "max"):
         spot = connection.execute(f"SELECT {end}(id) FROM passages").fetchone()[0]
