@@ -93,3 +93,25 @@ async def test_a_note_of_the_indexes_that_cannot_be_has_them_made_anew(
         await planted(make_store())
         damage(database, statement)
         await goes_on(make_store())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE texts_config SET v = 99 WHERE k = 'version'",
+        "DELETE FROM recall_config",
+        "DROP TABLE texts",
+        "DROP TABLE index_rules",
+    ],
+)
+async def test_a_table_that_is_not_as_it_was_made_does_not_lock_the_chats_away(
+    make_store: MakeStore, database: Path, statement: str
+) -> None:
+    said: list[str] = []
+    async with asyncio.timeout(PATIENCE):
+        await planted(make_store())
+        damage(database, statement)
+        store = make_store(notify=said.append)
+        assert await seqs(store, "s1") == [1, 2, 3]
+        assert "6 entries of 2 sessions could be taken over." in said[0]
+        await goes_on(store)
