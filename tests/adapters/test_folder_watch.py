@@ -1,9 +1,13 @@
 """Watching folders: what comes, changes and goes in them, and folders that are not there yet."""
 
 import asyncio
+import os
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+import pytest
 
 from gemini_companion.adapters.folder_watch import FolderWatch
 from tests.support.patience import PATIENCE
@@ -69,3 +73,13 @@ async def test_what_happens_beside_the_folders_is_not_told(tmp_path: Path) -> No
 
 async def test_no_folder_is_no_watch() -> None:
     await FolderWatch([]).run(Told().changed)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are texts there")
+async def test_a_name_that_is_no_text_is_told_of_and_ends_no_watch(tmp_path: Path) -> None:
+    async with watching(tmp_path) as told:
+        for number in range(7):  # more often than a watch is tried again whose folders go
+            (tmp_path / os.fsdecode(b"\xff%d" % number)).touch()
+            await told.wait()
+        (tmp_path / "a.toml").write_text("1", "utf-8")
+        await told.wait()

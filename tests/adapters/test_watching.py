@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import sys
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -318,3 +319,13 @@ async def test_a_path_that_cannot_be_does_not_disturb_the_others(file: Path, tmp
 async def test_nothing_to_watch_ends_at_once():
     async with asyncio.timeout(PATIENCE):
         await FileWatch([]).run(Heard())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are texts there")
+async def test_a_name_beside_a_file_that_is_no_text_ends_no_watch(file: Path, tmp_path: Path):
+    async with watching(file, beside=tmp_path) as heard:
+        file.with_name(os.fsdecode(b"\xff")).touch()
+        write(file, "1")
+        await heard.until(file)
+        write(file, "12")
+        await heard.until(file)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 import pytest
 
 from gemini_companion.engine.commands.arguments import Typed
+from gemini_companion.engine.commands.naming import flattened
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.mcp.config import settled_servers
 from gemini_companion.sessions.commands.port import Command, Room
+from gemini_companion.sessions.mcp import commands as server_commands
 from gemini_companion.sessions.mcp.commands import ServerCommands
 from gemini_companion.sessions.mcp.service import McpService
 from gemini_companion.tools.registry import ToolRegistry
@@ -146,3 +149,26 @@ def _no_room() -> Room:
             raise AssertionError(commands)
 
     return Nowhere()
+
+
+async def test_commands_are_made_once_of_each_list_and_never_on_the_event_loop(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def told(text: str, *limit: int) -> str:
+        threads.append(threading.get_ident())
+        return flattened(text, *limit)
+
+    monkeypatch.setattr(server_commands, "flattened", told)
+    await library.start()
+    for _ in range(3):
+        assert await library.names() == ["silent", "write-a-poem"]
+    assert len(threads) == 4, "two descriptions, and the name and the description of an argument"
+    assert threading.get_ident() not in threads
+    since = library.told
+    link = library.connector.links[-1]
+    link.prompts[:] = [{"name": "later"}]
+    link.around.on_changed("prompts")
+    await library.told_again(since)
+    assert await library.names() == ["later"]

@@ -165,6 +165,20 @@ def test_a_number_that_is_not_finite_goes_out_as_null(ways: Ways):
         assert sent["contents"][0]["parts"][0]["functionCall"]["args"] == {"a": None, "b": None}
 
 
+def test_a_number_that_is_not_finite_goes_out_as_null_beside_a_lone_surrogate_too(ways: Ways):
+    args = {"a": [float("nan"), 1.5, {"b": float("-inf")}], "c": "\ud800", "d": (float("inf"), 2)}
+    part: Part = {"functionCall": {"name": "f", "args": args}}
+    request = ModelRequest(model="gemini-2.5-pro", contents=(Content(role="model", parts=(part,)),))
+    sent = ways.send(BodyClient, request, "stream", vertex=False)
+    assert b"NaN" not in sent
+    assert b"Infinity" not in sent
+    assert json.loads(sent)["contents"][0]["parts"][0]["functionCall"]["args"] == {
+        "a": [None, 1.5, {"b": None}],
+        "c": "\ud800",
+        "d": [None, 2],
+    }
+
+
 async def test_another_version_of_the_sdk_is_given_whole_requests(emulator: Emulator, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sdk, "SDK_VERSION", "4.0.0")
     async with connected(base_url=emulator.base_url) as client:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from copy import copy
+from math import isfinite
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
@@ -22,7 +23,16 @@ def encode(value: object) -> bytes:
     try:
         return _encoder.encode(value)
     except UnicodeEncodeError:  # a lone surrogate, which has no UTF-8; JSON can escape it
-        return json.dumps(value, separators=(",", ":")).encode()
+        return json.dumps(_finite(value), separators=(",", ":"), allow_nan=False).encode()
+
+
+def _finite(value: object) -> object:
+    """The value with `None` for each number that is not finite."""
+    if isinstance(value, dict):
+        return {key: _finite(inside) for key, inside in cast("Json", value).items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inside) for inside in cast("list[object]", value)]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 class Body:

@@ -77,7 +77,8 @@ def save_counts(connection: sqlite3.Connection, session_id: str, counts: Sequenc
     )
     _insert(connection, session_id, map(_stored, counts))
     small = connection.execute(
-        "SELECT rowid, data FROM counts WHERE session_id = ? AND length(data) < ? ORDER BY rowid", (session_id, _SMALL)
+        "SELECT rowid, CAST(data AS BLOB) FROM counts WHERE session_id = ? AND length(data) < ? ORDER BY rowid",
+        (session_id, _SMALL),
     ).fetchall()
     if len(small) > _MANY_SMALL:
         newest = {one.seq: one for _, data in small for one in _decoded(data)}
@@ -102,10 +103,11 @@ def _insert(connection: sqlite3.Connection, session_id: str, counts: Iterable[_S
 
 def _rows(connection: sqlite3.Connection, session_id: str) -> Iterator[bytes]:
     rows = connection.execute(
-        "SELECT data FROM counts WHERE session_id = ? AND rules = ? ORDER BY rowid", (session_id, RULES_OF_COUNTING)
+        "SELECT CAST(data AS BLOB) FROM counts WHERE session_id = ? AND rules = ? ORDER BY rowid",
+        (session_id, RULES_OF_COUNTING),
     )
     for (data,) in rows:
-        yield data.encode("utf-8", "replace") if isinstance(data, str) else bytes(data or b"")
+        yield data or b""
 
 
 def _decoded(data: bytes) -> list[_Stored]:

@@ -111,7 +111,7 @@ class Database:
             try:
                 connection = _prepared(self.path, is_suspect=self._is_suspect)
             except sqlite3.DatabaseError as fault:
-                if faults.result_code(fault) not in faults.BROKEN:
+                if faults.result_code(fault) not in faults.MALFORMED:
                     raise
                 connection = self._renewed()
         self._is_suspect = False

@@ -96,7 +96,7 @@ def _read(
 ) -> StoredEvents:
     require_session(connection, session_id)
     rows = connection.execute(
-        "SELECT seq, json FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+        "SELECT seq, CAST(json AS BLOB) FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
         (session_id, after_seq, limit + 1),
     ).fetchall()
     (gone_to,) = connection.execute(

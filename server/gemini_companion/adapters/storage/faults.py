@@ -8,6 +8,7 @@ from typing import Final
 from gemini_companion.engine.errors import StorageFault
 
 # Primary result codes of SQLite's C interface ("Result and Error Codes").
+ERROR: Final = 1
 BUSY: Final = 5
 LOCKED: Final = 6
 READONLY: Final = 8
@@ -19,6 +20,9 @@ NOTADB: Final = 26
 
 BROKEN: Final = (CORRUPT, NOTADB)
 """The file is no database, or a damaged one."""
+
+MALFORMED: Final = (*BROKEN, ERROR)
+"""When a file is opened, with statements of ours alone: a table is not there, or not as it was made."""
 
 UNUSABLE: Final = (READONLY, IOERR, CORRUPT, CANTOPEN, NOTADB)
 """After these the connection is closed."""

@@ -51,7 +51,7 @@ def _same(connection: sqlite3.Connection, vaulted: Vaulted, parent: str, entries
     wanted = {entry.seq: entry for entry in entries}
     common: dict[int, Row] = {}
     for seq, data, redacted in connection.execute(
-        "SELECT seq, json, redacted FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?",
+        "SELECT seq, CAST(json AS BLOB), redacted FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?",
         (parent, entries[0].seq, entries[-1].seq),
     ):
         entry = wanted.get(seq)

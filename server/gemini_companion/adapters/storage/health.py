@@ -62,7 +62,7 @@ def kept_secrets(directory: Path) -> dict[str, bytes]:
     try:
         with closing(_opened(directory / FILE_NAME)) as connection:
             rows = connection.execute(
-                "SELECT id, sealed FROM vault WHERE length(sealed) <= ? ORDER BY rowid DESC LIMIT ?",
+                "SELECT id, CAST(sealed AS BLOB) FROM vault WHERE length(sealed) <= ? ORDER BY rowid DESC LIMIT ?",
                 (_LONGEST_SEALED, MOST_SECRETS),
             )
             return {str(secret_id): bytes(sealed) for secret_id, sealed in rows}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3
+
+_LAST_NUMBER: Final = 2**29
+"""Of a session; with a spot and a part it still is a number of SQLite's, and so are those that come next."""
 
 
 class State(NamedTuple):
@@ -50,6 +53,21 @@ def sessions_behind(connection: sqlite3.Connection, session_id: str | None = Non
         arguments,
     )
     return [row[0] for row in rows]
+
+
+def can_be(connection: sqlite3.Connection) -> bool:
+    """Whether what is noted can be at all: damage makes numbers of which no row can be made, or that are none."""
+    return not connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM recall_sessions WHERE number NOT BETWEEN 1 AND ?"
+        " OR typeof(indexed_to) <> 'integer' OR typeof(places) <> 'integer' OR indexed_to >"
+        " (SELECT coalesce(max(seq), 0) FROM log WHERE log.session_id = recall_sessions.session_id))",
+        (_LAST_NUMBER,),
+    ).fetchone()[0]
+
+
+def remove_impossible(connection: sqlite3.Connection) -> None:
+    """Remove what is noted under numbers that cannot be."""
+    connection.execute("DELETE FROM recall_sessions WHERE number NOT BETWEEN 1 AND ?", (_LAST_NUMBER,))
 
 
 def has_gone(connection: sqlite3.Connection) -> bool:

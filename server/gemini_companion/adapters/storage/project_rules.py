@@ -22,7 +22,7 @@ def read_constraints(connection: sqlite3.Connection, vaulted: Vaulted) -> tuple[
     """The constraints, oldest first. One that is damaged is left out, and logged."""
     read: list[Constraint] = []
     for constraint_id, data, redacted in connection.execute(
-        "SELECT constraint_id, json, redacted FROM constraints ORDER BY rowid"
+        "SELECT constraint_id, CAST(json AS BLOB), redacted FROM constraints ORDER BY rowid"
     ):
         try:
             read.append(msgspec.json.decode(vaulted.restored(connection, data, redacted), type=Constraint))

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gemini_companion.adapters.storage.full_text import INDEXES, Unreadable, is_whole, make_empty, put_in, take_out
 from gemini_companion.adapters.storage.indexed_sessions import (
     State,
+    can_be,
     has_gone,
     known_state,
+    remove_impossible,
     sessions_behind,
     state_of,
 )
@@ -150,6 +152,7 @@ def steps_to_forget(connection: sqlite3.Connection, session_id: str) -> int:
 
 def begin_anew(connection: sqlite3.Connection) -> None:
     """Remove all that is indexed, so that it is indexed anew; sessions that are there keep their vectors."""
+    remove_impossible(connection)
     gone = "FROM recall_sessions WHERE session_id NOT IN (SELECT session_id FROM sessions)"
     for (number,) in connection.execute(f"SELECT number {gone}").fetchall():
         remove_vectors(connection, rows_of(*spots_of(number)))
@@ -181,13 +184,13 @@ _PLAIN_WORD: Final = re.compile(r"(?<![^\x00-\x7f\s])(?<![\w])[A-Za-z0-9]{1,60}(
 
 
 def is_sound(connection: sqlite3.Connection) -> bool:
-    """False if the oldest or the newest passage is not found by its own first word, or if other words are indexed now
-    than when the index was made; an index can lose all without a fault.
+    """False if the oldest or the newest passage is not found by its own first word, if other words are indexed now
+    than when the index was made, or if what is noted of sessions cannot be; an index can lose all without a fault.
 
     Raises `sqlite3.DatabaseError` if it cannot be read.
     """
     row = connection.execute("SELECT words FROM index_rules").fetchone()
-    if row != (RULES_OF_WORDS,):
+    if row != (RULES_OF_WORDS,) or not can_be(connection):
         return False
     for end in ("min", "max"):
         spot = connection.execute(f"SELECT {end}(id) FROM passages").fetchone()[0]
@@ -220,12 +223,14 @@ def _index_some(connection: sqlite3.Connection, session_id: str, room: _Room) ->
     """
     state = state_of(connection, session_id)
     if not state.is_titled:
-        (title,) = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
-        index_title(connection, session_id, title)
+        row = connection.execute(
+            "SELECT CAST(title AS TEXT) FROM sessions WHERE session_id = ?", (session_id,)
+        ).fetchone()
+        index_title(connection, session_id, row[0])
     entries: list[Entry] = []
     count, characters, last = 0, room.characters, state.indexed_to
     for seq, data in connection.execute(
-        "SELECT seq, json FROM log WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+        "SELECT seq, CAST(json AS BLOB) FROM log WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
         (session_id, last, room.entries),
     ):
         last, count, characters = int(seq), count + 1, characters - len(data)
@@ -242,7 +247,7 @@ def _index_some(connection: sqlite3.Connection, session_id: str, room: _Room) ->
 def _entry_at(connection: sqlite3.Connection, spot: int) -> ContentEntry | None:
     """The entry of a passage as it is in the log; `None` if it is damaged or gone."""
     row = connection.execute(
-        "SELECT json FROM passages JOIN recall_sessions ON number = passages.id >> ?"
+        "SELECT CAST(json AS BLOB) FROM passages JOIN recall_sessions ON number = passages.id >> ?"
         " JOIN log ON log.session_id = recall_sessions.session_id AND log.seq = passages.seq WHERE passages.id = ?",
         (PLACE_BITS, spot),
     ).fetchone()
@@ -295,7 +300,7 @@ def _index(
 def _take_out(connection: sqlite3.Connection, state: State, from_seq: int) -> None:
     """Take the entries from `from_seq` on out of both indexes. Raises `Unreadable`."""
     for seq, data in connection.execute(
-        "SELECT seq, json FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?",
+        "SELECT seq, CAST(json AS BLOB) FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?",
         (state.session_id, from_seq, state.indexed_to),
     ):
         try:

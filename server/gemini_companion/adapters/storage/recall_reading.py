@@ -38,7 +38,7 @@ class EntryReader:
     def entry(self, spot: int) -> ContentEntry | None:
         """The entry at a spot; `None` if it is damaged or gone."""
         row = self._connection.execute(
-            "SELECT json, log.redacted FROM passages JOIN recall_sessions ON number = passages.id >> ?"
+            "SELECT CAST(json AS BLOB), log.redacted FROM passages JOIN recall_sessions ON number = passages.id >> ?"
             " JOIN log ON log.session_id = recall_sessions.session_id AND log.seq = passages.seq WHERE passages.id = ?",
             (PLACE_BITS, spot),
         ).fetchone()
@@ -90,7 +90,7 @@ class EntryReader:
     def _session(self, number: int) -> tuple[str, str]:
         if number not in self._sessions:
             row = self._connection.execute(
-                "SELECT session_id, title, redacted FROM recall_sessions JOIN sessions USING (session_id)"
+                "SELECT session_id, CAST(title AS TEXT), redacted FROM recall_sessions JOIN sessions USING (session_id)"
                 " WHERE number = ?",
                 (number,),
             ).fetchone()
@@ -101,7 +101,8 @@ class EntryReader:
     def _hides(self, number: int, session_id: str) -> Hiding:
         if number not in self._hiding:
             rows = self._connection.execute(
-                "SELECT json FROM log WHERE session_id = ? AND type IN ('compression', 'undo') ORDER BY seq",
+                "SELECT CAST(json AS BLOB) FROM log WHERE session_id = ? AND type IN ('compression', 'undo')"
+                " ORDER BY seq",
                 (session_id,),
             )
             entries = [_decoded(data) for (data,) in rows]

@@ -85,7 +85,7 @@ def nearest(connection: sqlite3.Connection, vector: Vector, rows: tuple[int, int
     size = _SCALE.size + len(vector.values)
     best: dict[int, tuple[float, int]] = {}
     for row, packed in connection.execute(
-        f"SELECT id, vector FROM vectors WHERE model = ? {between} ORDER BY id DESC LIMIT ?",
+        f"SELECT id, CAST(vector AS BLOB) FROM vectors WHERE model = ? {between} ORDER BY id DESC LIMIT ?",
         (vector.model, *arguments, _COMPARED),
     ):
         if len(packed) != size:
@@ -105,7 +105,7 @@ def _has_vector(connection: sqlite3.Connection, model: str, passage: PassageText
     if known:
         return True
     same = connection.execute(
-        "SELECT vector FROM vectors WHERE hash = ? AND model = ? LIMIT 1", (digest(passage.text), model)
+        "SELECT CAST(vector AS BLOB) FROM vectors WHERE hash = ? AND model = ? LIMIT 1", (digest(passage.text), model)
     ).fetchone()
     if same is None and passage.text.strip():
         return False

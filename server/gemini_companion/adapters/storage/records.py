@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-META_COLUMNS = "session_id, title, updated_at, meta, redacted"
-"""What `decode_meta` reads of a session."""
+META_COLUMNS = "session_id, CAST(title AS TEXT), updated_at, CAST(meta AS BLOB), redacted"
+"""What `decode_meta` reads of a session. Cast, as everywhere: a flipped bit makes bytes of a text, or a number."""
 
 
 def insert_session(connection: sqlite3.Connection, written: WrittenMeta, entries: Sequence[WrittenEntry]) -> None:
@@ -66,7 +66,9 @@ def insert_session(connection: sqlite3.Connection, written: WrittenMeta, entries
 def update_session(connection: sqlite3.Connection, written: WrittenMeta) -> None:
     """Replace a session's metadata. Raises `SessionNotFound`."""
     meta = written.meta
-    row = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (meta.session_id,)).fetchone()
+    row = connection.execute(
+        "SELECT CAST(title AS TEXT) FROM sessions WHERE session_id = ?", (meta.session_id,)
+    ).fetchone()
     if row is None:
         raise session_not_found(meta.session_id)
     if row[0] != meta.title:
@@ -105,7 +107,8 @@ def changes_beside(
     found: list[LoggedChanges] = []
     for meta in (decode_meta(connection, vaulted, row) for row in rows):
         logged = connection.execute(
-            "SELECT seq, json, redacted FROM log WHERE session_id = ? AND seq > ? AND type IN ('change', 'kept')"
+            "SELECT seq, CAST(json AS BLOB), redacted FROM log WHERE session_id = ? AND seq > ?"
+            " AND type IN ('change', 'kept')"
             " ORDER BY seq",
             (meta.session_id, after.get(meta.session_id, 0)),
         )
@@ -155,7 +158,9 @@ class ReadLog(NamedTuple):
 def read_entries(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str) -> ReadLog:
     """The log. A damaged entry is left out with a warning; the others stay readable."""
     earlier = connection.execute("SELECT seq FROM damaged_entries WHERE session_id = ?", (session_id,)).fetchall()
-    rows = connection.execute("SELECT seq, json, redacted FROM log WHERE session_id = ? ORDER BY seq", (session_id,))
+    rows = connection.execute(
+        "SELECT seq, CAST(json AS BLOB), redacted FROM log WHERE session_id = ? ORDER BY seq", (session_id,)
+    )
     damaged = [int(seq) for (seq,) in earlier]
     entries: list[Entry] = []
     checksums: dict[int, int] = {}
@@ -269,7 +274,7 @@ def _last_seq(connection: sqlite3.Connection, session_id: str) -> int:
 def _move_damaged(connection: sqlite3.Connection, session_id: str, first: int) -> bool:
     """Move the rows from `first` on to `damaged_entries` if none of them can be decoded; False if one can."""
     rows = connection.execute(
-        "SELECT seq, json, redacted FROM log WHERE session_id = ? AND seq >= ?", (session_id, first)
+        "SELECT seq, CAST(json AS BLOB), redacted FROM log WHERE session_id = ? AND seq >= ?", (session_id, first)
     ).fetchall()
     for _, data, _ in rows:
         try:

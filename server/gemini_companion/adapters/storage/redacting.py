@@ -42,7 +42,7 @@ _JSON: Final = (
     ("constraints", f"'{PROJECT}'", "json"),
 )
 """Tables with a column `redacted`: their names, whose secrets they have, and where their JSON is."""
-_OPEN_EVENTS: Final = "SELECT rowid, json FROM events WHERE substr(json, 1, 1) IN ('{', x'7b')"
+_OPEN_EVENTS: Final = "SELECT rowid, CAST(json AS BLOB) FROM events WHERE substr(json, 1, 1) IN ('{', x'7b')"
 
 
 class _Old(NamedTuple):
@@ -145,9 +145,9 @@ def _old(connection: sqlite3.Connection, table: str, owner: str, column: str) ->
     found: list[_Old] = []
     size = 0
     for rowid, session_id, data in connection.execute(
-        f"SELECT rowid, {owner}, {column} FROM {table} WHERE redacted = 0 LIMIT ?", (_STEP_ROWS,)
+        f"SELECT rowid, {owner}, CAST({column} AS BLOB) FROM {table} WHERE redacted = 0 LIMIT ?", (_STEP_ROWS,)
     ):
-        raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+        raw = bytes(data)
         found.append(_Old(rowid, session_id, raw))
         size += len(raw)
         if size > _STEP_BYTES:

@@ -64,7 +64,9 @@ class Room:
 
 
 def _sessions(connection: sqlite3.Connection, leases: Leases) -> list[StoredSession]:
-    rows = connection.execute("SELECT session_id, updated_at, meta FROM sessions WHERE agent_of IS NULL").fetchall()
+    rows = connection.execute(
+        "SELECT session_id, updated_at, CAST(meta AS BLOB) FROM sessions WHERE agent_of IS NULL"
+    ).fetchall()
     return [
         StoredSession(
             session_id=session_id,
@@ -82,7 +84,9 @@ def delete_unused(connection: sqlite3.Connection, leases: Leases, one: StoredSes
 
     Returns what was deleted: its id and those of its subagents, or nothing.
     """
-    row = connection.execute("SELECT updated_at, meta FROM sessions WHERE session_id = ?", (one.session_id,)).fetchone()
+    row = connection.execute(
+        "SELECT updated_at, CAST(meta AS BLOB) FROM sessions WHERE session_id = ?", (one.session_id,)
+    ).fetchone()
     if row is None or leases.is_held(connection, one.session_id):
         return []
     updated_at, data = row

@@ -143,7 +143,7 @@ def _single_entries(source: sqlite3.Connection, table: str, connection: sqlite3.
 
 def _tell_agents(connection: sqlite3.Connection) -> None:
     """Put the column that repeats a field of `meta` right; the damaged file may be of a version without it."""
-    for session_id, data in connection.execute("SELECT session_id, meta FROM sessions").fetchall():
+    for session_id, data in connection.execute("SELECT session_id, CAST(meta AS BLOB) FROM sessions").fetchall():
         if (meta := bare_meta(data)) is not None and meta.agent is not None:
             connection.execute(
                 "UPDATE sessions SET agent_of = ? WHERE session_id = ?", (meta.agent.session_id, session_id)

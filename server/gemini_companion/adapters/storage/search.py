@@ -39,7 +39,7 @@ SAYS: Final = "companion_says"
 def index_title(connection: sqlite3.Connection, session_id: str, title: str) -> None:
     """Put a title into the index, in the place of the one that the session has. To be called before that is changed."""
     state = state_of(connection, session_id)
-    row = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
+    row = connection.execute("SELECT CAST(title AS TEXT) FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
     place = spot_of(state.number, 0)
     if state.is_titled and row is not None and row[0]:
         take_out(connection, "texts", [(place, spaced(row[0]))])

@@ -43,7 +43,7 @@ class SqliteSums:
                 some = ids[start : start + _AT_ONCE]
                 marks = ", ".join("?" * len(some))
                 rows = connection.execute(
-                    f"SELECT session_id, newest, json FROM sums WHERE session_id IN ({marks})", some
+                    f"SELECT session_id, newest, CAST(json AS BLOB) FROM sums WHERE session_id IN ({marks})", some
                 )
                 found |= {session_id: data for session_id, newest, data in rows if newest == wanted[session_id]}
             return found

@@ -104,7 +104,7 @@ class Vaulted:
 
 def sealed_of(connection: sqlite3.Connection, secret_id: str) -> bytes | None:
     """What the vault has under an id, still closed."""
-    row = connection.execute("SELECT sealed FROM vault WHERE id = ?", (secret_id,)).fetchone()
+    row = connection.execute("SELECT CAST(sealed AS BLOB) FROM vault WHERE id = ?", (secret_id,)).fetchone()
     return bytes(row[0]) if row is not None else None
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from gemini_companion.engine.commands.arguments import Typed
 from gemini_companion.engine.commands.naming import flattened
@@ -29,14 +30,15 @@ class ServerCommands:
 
     def __init__(self, service: McpService) -> None:
         self._service = service
+        self._made: WeakKeyDictionary[McpServer, _Made] = WeakKeyDictionary()
 
     async def commands(self) -> Sequence[Command]:
         """The prompts of those that answer, and of those that are being started again."""
-        return [_command(server, one) for server in self._service.offering() for one in server.prompts]
+        return [one for server in self._service.offering() for one in (await self._made_of(server)).commands]
 
     async def expanded(self, command: Command, typed: Typed, room: Room) -> tuple[Part, ...]:
         """What the server says that the prompt stands for: its text, then its media."""
-        server, prompt = self._found(command, typed)
+        server, prompt = await self._found(command, typed)
         try:
             args = arguments_of(prompt, typed.arguments)
         except ValueError as wrong:
@@ -68,14 +70,29 @@ class ServerCommands:
         text: tuple[Part, ...] = ({"text": said.text},) if said.text.strip() else ()
         return (*text, *said.media)
 
-    def _found(self, command: Command, typed: Typed) -> tuple[McpServer, ListedPrompt]:
+    async def _found(self, command: Command, typed: Typed) -> tuple[McpServer, ListedPrompt]:
         for server in self._service.offering():
-            for prompt in server.prompts:
-                if _command(server, prompt) == command:
+            made = await self._made_of(server)
+            for prompt, one in zip(made.prompts, made.commands, strict=True):
+                if one == command:
                     return server, prompt
         raise InvalidInput(
             f"The MCP server {command.owner} does not offer /{typed.name} any more.", path="$.prompt", hint=_LOOK
         )
+
+    async def _made_of(self, server: McpServer) -> _Made:
+        """A server's commands, made once of each list: a thousand prompts with fifty arguments each take a second."""
+        prompts = server.prompts
+        made = self._made.get(server)
+        if made is None or made.prompts is not prompts:
+            made = await asyncio.to_thread(lambda: _Made(prompts, tuple(_command(server, one) for one in prompts)))
+            self._made[server] = made
+        return made
+
+
+class _Made(NamedTuple):
+    prompts: Sequence[ListedPrompt]
+    commands: Sequence[Command]
 
 
 def _command(server: McpServer, prompt: ListedPrompt) -> Command:
