@@ -196,3 +196,58 @@ async def test_nothing_is_taken_back_in_the_chat_while_another_window_has_its_su
             await more
         await spoken.ask("gemini/changes/revert", there)
         assert not office.made.exists()
+
+
+async def forked(spoken: Editor, session_id: str, **at: Any) -> dict[str, Any]:
+    made = await spoken.ask("gemini/session/fork", {"sessionId": session_id, **at})
+    return {"sessionId": made["sessionId"]}
+
+
+async def test_a_fork_lists_and_takes_back_what_subagents_did_for_the_turns_that_it_began_with(
+    office: Office, emulator: Emulator
+) -> None:
+    emulator.script(
+        replaces("one", "ONE"), handed(), makes(), replaces("ONE", "one by the agent"), "Written.", "Done.", "Hello."
+    )
+    emulator.script(handed(), replaces("five", "FIVE"), "Written.", "Done.")
+    async with office.server() as spoken:
+        first = await a_turn(spoken)
+        await spoken.ask("gemini/chat", {"prompt": "Only talk."})
+        await spoken.ask("gemini/chat", {"prompt": "More."})
+        between = await forked(spoken, first["sessionId"], atTurn=2)
+        there = await forked(spoken, between["sessionId"])
+        listed = await spoken.ask("gemini/changes", there)
+        assert told(listed) == {("made.txt", "Generalist", "made"), ("shared.txt", "Generalist", "made")}
+        result = await spoken.ask("gemini/changes/revert", {**there, "turnId": first["turnId"]})
+        assert result["conflicts"] == []
+        assert office.shared.read_text("utf-8") == SHARED.replace("five", "FIVE")
+        assert not office.made.exists()
+
+
+async def test_nothing_is_taken_back_in_a_fork_while_a_subagent_of_its_source_is_at_work(
+    office: Office, emulator: Emulator
+) -> None:
+    gate, elsewhere = Gate(), Gate()
+    emulator.script(handed(), makes(), "Written.", "Done.", answer("More", gate, "."))
+    async with office.server() as spoken:
+        said = await a_turn(spoken)
+        agent = spoken.of("agentActivity")[-1]["agentSessionId"]
+        there = await forked(spoken, said["sessionId"])
+        more = spoken.start("gemini/chat", {"sessionId": agent, "prompt": "Go on."})
+        await gate.wait_reached()
+        refused = await spoken.fails("gemini/changes/revert", there)
+        assert "The model is at work" in refused.message
+        gate.release()
+        await more
+    emulator.script(answer("Still more", elsewhere, "."))
+    async with office.server() as spoken:
+        await spoken.ask("gemini/session/open", there)
+        async with office.server() as other:
+            more = other.start("gemini/chat", {"sessionId": agent, "prompt": "Go on."})
+            await elsewhere.wait_reached()
+            refused = await spoken.fails("gemini/changes/revert", there)
+            assert (refused.code, office.made.exists()) == (1002, True)
+            elsewhere.release()
+            await more
+        await spoken.ask("gemini/changes/revert", there)
+        assert not office.made.exists()

@@ -15,7 +15,9 @@ from gemini_companion.engine.history.log import Entry, PromptEntry, RatingEntry,
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.events import MessageDelta, TurnCompleted
 from gemini_companion.sessions.pins import pin
+from gemini_companion.sessions.ports import SessionPage
 from gemini_companion.sessions.results import ChatResult
+from gemini_companion.sessions.session_info import listed
 from gemini_companion.sessions.transcript.inspection import compression_list, context_report
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.sessions.conftest import Opener
@@ -121,6 +123,11 @@ async def test_sessions_are_found_by_any_word_that_was_said(opened: Opener) -> N
     assert [info.session_id for info in found.sessions] == [first]
     assert len((await studio.app.list_sessions(query="日本語の質問")).sessions) == 1
     assert len((await studio.app.list_sessions()).sessions) == 2
+
+
+async def test_a_list_says_how_many_sessions_its_search_saw_in_part_only(opened: Opener) -> None:
+    page = await listed(SessionPage(sessions=(), unindexed=2), opened().services, lambda session_id: None)
+    assert page.unindexed == 2
 
 
 async def test_a_deleted_session_is_gone_and_a_current_one_is_nobodys_any_more(opened: Opener) -> None:

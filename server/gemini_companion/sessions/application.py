@@ -122,9 +122,9 @@ class Application:
             wanted = client.current or ""
         return await found(client, wanted, self._sessions.hold(wanted), is_named=session_id is not None)
 
-    def agents_of(self, session_id: str) -> list[Session]:
-        """The sessions of a chat's subagents, as far as they are loaded."""
-        return [one for one in self._sessions if one.meta.agent and one.meta.agent.session_id == session_id]
+    def loaded(self, session_id: str) -> Session | None:
+        """A session as it was read last, if it is loaded."""
+        return self._sessions.get(session_id)
 
     # --- the sessions
 

@@ -54,6 +54,8 @@ class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
     sessions: tuple[SessionMeta, ...]
     next_cursor: str | None = None
     """Where the next page begins; `None` on the last."""
+    unindexed: int = 0
+    """Sessions that are searched in part only, since they are still being indexed."""
 
 
 class StoredEvent(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -145,10 +147,13 @@ class SessionStore(Protocol):
         """Keep sizes for `load_counted`, if the session is still there; those of earlier rules of counting go."""
         ...
 
-    async def changes_beside(self, session_id: str, after: Mapping[str, int]) -> Sequence[LoggedChanges]:
+    async def changes_beside(
+        self, session_id: str, after: Mapping[str, int], turns: Collection[str]
+    ) -> Sequence[LoggedChanges]:
         """Read what the sessions of a chat's subagents say of changes, or of a subagent's the chat, however little.
 
-        `after` has the numbers, by session, of entries behind which to begin.
+        Of the chats that it was forked from, those count too that worked in `turns`. `after` has the numbers, by
+        session, of entries behind which to begin.
         """
         ...
 
@@ -324,10 +329,7 @@ class WorkspaceFiles(Protocol):
         ...
 
     async def tree(self, folders: Sequence[str], *, limit: int = 200) -> str:
-        """Names indented under each folder; at most `limit` of them, the rest counted.
-
-        Ignore files are obeyed, links are not followed.
-        """
+        """Names indented below folders, `limit` at most, others counted. Ignore files are obeyed, no link followed."""
         ...
 
     async def find(self, named: Sequence[Sequence[str]], folders: Sequence[str]) -> list[Named | None]:
@@ -343,8 +345,5 @@ class WorkspaceFiles(Protocol):
         ...
 
     async def listing(self, folders: Sequence[str]) -> Listing:
-        """Everything in the folders that can be named, a few seconds old at most.
-
-        Ignore files are obeyed, links are not followed.
-        """
+        """What can be named in the folders, a few seconds old at most; ignore files are obeyed, links not followed."""
         ...

@@ -65,6 +65,8 @@ class SessionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
 
     sessions: tuple[SessionInfo, ...]
     next_cursor: str | None = None
+    unindexed: int = 0
+    """Sessions that are searched in part only, since they are still being indexed; absent if there are none."""
 
 
 class ChatResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -118,9 +120,7 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     turn_id: str | None = None
     time: int | None = None
     outcome: str | None = None
-    """How its turn ended, unless it completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` if there is
-    a new answer.
-    """
+    """How its turn ended, if not completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` by another."""
     hidden_by: str | None = None
     """The compression that hides it from the model."""
     reason: str | None = None

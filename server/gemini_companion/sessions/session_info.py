@@ -50,7 +50,7 @@ async def listed(page: SessionPage, services: Services, held: Callable[[str], Se
         if (one := takes.get(meta.session_id)) is not None:
             info = msgspec.structs.replace(info, size=one.size, leaves_at=leaves_at(one, limits, leaving, now))
         found.append(info)
-    return SessionList(sessions=tuple(found), next_cursor=page.next_cursor)
+    return SessionList(sessions=tuple(found), next_cursor=page.next_cursor, unindexed=page.unindexed)
 
 
 async def titled(session: Session, title: str) -> Session:

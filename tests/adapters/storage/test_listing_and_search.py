@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import sqlite3
+import threading
 from typing import Any
 
 import msgspec
@@ -260,3 +261,28 @@ def test_any_run_of_characters_is_found_where_there_are_no_spaces(said: str, dat
 @given(st.text(max_size=40), st.text(max_size=30))
 def test_no_query_is_a_syntax_error(said: str, query: str) -> None:
     matches(said.encode(errors="replace").decode(), query)
+
+
+async def test_no_write_waits_for_a_search_however_long_it_reads(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, released = threading.Event(), threading.Event()
+    normal = search.normal
+
+    def slowly(text: str) -> str:
+        if text == "An arrow \u21d2":
+            reached.set()
+            released.wait()
+        return normal(text)
+
+    monkeypatch.setattr(search, "normal", slowly)
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta("s1", title="An arrow \u21d2"), [prompt(1)])
+        searching = asyncio.create_task(found(store, "\u21d2"))
+        try:
+            await asyncio.to_thread(reached.wait)
+            await store.append("s1", [prompt(2)])
+            assert not searching.done()
+        finally:
+            released.set()
+        assert await searching == ["s1"]

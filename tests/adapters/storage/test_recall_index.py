@@ -119,6 +119,23 @@ async def test_a_search_does_not_wait_for_a_large_old_store_and_says_what_is_mis
             assert (result.unindexed, len(result.hits)) == (0, 50)
 
 
+async def test_a_search_of_the_listing_does_not_wait_for_a_large_old_store_and_says_what_is_missing(
+    make_store: MakeStore, database: Path
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        for number in range(4):
+            turns = [(f"Marmot {number} {turn} " + "filling words " * 40, "Yes.") for turn in range(400)]
+            await store.create(meta(f"s{number}", updated_at=number), Talk(*turns, ids=f"s{number}").entries)
+        await make_old(store, database)
+        again = make_store()
+        page = await again.list(query="marmot")
+        assert (page.unindexed > 0, page.sessions[0].session_id, len(page.sessions) < 4) == (True, "s3", True)
+        await again.recall.index()
+        page = await again.list(query="marmot")
+        assert (page.unindexed, len(page.sessions)) == (0, 4)
+
+
 async def test_entries_that_are_written_while_older_ones_wait_are_found_in_their_order(
     make_store: MakeStore, database: Path
 ) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from gemini_companion.adapters.storage import SqliteStore
+from gemini_companion.adapters.storage.memory import MemoryStore
 from gemini_companion.adapters.storage.versions import digest_of
 from gemini_companion.engine.agents.builtin import GENERALIST
 from gemini_companion.engine.agents.definition import AgentCall
 from gemini_companion.engine.history.tool_entries import ChangeEntry
+from gemini_companion.sessions.ports import SessionStore
 from tests.adapters.storage.stores import MakeStore, execute, meta, prompt, read, write
 from tests.support.patience import PATIENCE
 
@@ -81,8 +85,34 @@ async def test_what_they_say_of_changes_is_read_for_the_chat_and_what_the_chat_s
         await store.create(meta("chat"), [change(1)])
         await store.create(meta("agent", agent=called_by("chat")), [prompt(1), change(2), change(3)])
         await store.create(meta("other"), [change(1)])
-        (of_chat,) = await store.changes_beside("chat", {"agent": 2})
-        (of_agent,) = await store.changes_beside("agent", {})
+        (of_chat,) = await store.changes_beside("chat", {"agent": 2}, ())
+        (of_agent,) = await store.changes_beside("agent", {}, ())
         assert (of_chat.meta.session_id, [one.seq for one in of_chat.entries]) == ("agent", [3])
         assert (of_agent.meta.session_id, [one.seq for one in of_agent.entries]) == ("chat", [1])
-        assert list(await store.changes_beside("other", {})) == []
+        assert list(await store.changes_beside("other", {}, ())) == []
+
+
+@pytest.mark.parametrize("is_on_disk", [True, False])
+async def test_a_fork_gets_those_that_worked_for_its_turns_in_what_it_was_forked_from(
+    is_on_disk: bool, store: SqliteStore, tmp_path: Path
+) -> None:
+    tried: SessionStore = store if is_on_disk else MemoryStore(str(tmp_path / "files"))
+
+    def called(turn_id: str) -> AgentCall:
+        return AgentCall(definition=GENERALIST, session_id="chat", turn_id=turn_id, call_id="c1")
+
+    async with asyncio.timeout(PATIENCE):
+        await tried.create(meta("chat"))
+        await tried.create(meta("early", agent=called("t1")))
+        await tried.create(meta("late", agent=called("t2")))
+        await tried.create(meta("fork", parent="chat"))
+        await tried.create(meta("fork of the fork", parent="fork"))
+        await tried.create(meta("of the fork", agent=called_by("fork")))
+        for one, turns, agents in (
+            ("fork", ("t1",), {"early", "of the fork"}),
+            ("fork", (), {"of the fork"}),
+            ("fork of the fork", ("t1", "t2"), {"early", "late", "of the fork"}),
+            ("chat", (), {"early", "late"}),
+        ):
+            found = await tried.changes_beside(one, {}, turns)
+            assert {each.meta.session_id for each in found} == agents

@@ -253,6 +253,7 @@ def open_reader(path: str) -> sqlite3.Connection:
     connection.text_factory = _lenient_text
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA query_only = ON")
+    search.teach(connection)
     return connection
 
 

@@ -23,7 +23,7 @@ from gemini_companion.adapters.private_files import (
 )
 from gemini_companion.adapters.storage import recall_index, recall_search
 from gemini_companion.adapters.storage.faults import storage_fault
-from gemini_companion.adapters.storage.records import insert_session
+from gemini_companion.adapters.storage.records import forked_from, insert_session
 from gemini_companion.adapters.storage.schema import migrate
 from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.adapters.storage.versions import digest_of
@@ -195,9 +195,12 @@ class MemoryStore:
         """Read a session's metadata."""
         return self._session(session_id)[0]
 
-    async def changes_beside(self, session_id: str, after: Mapping[str, int]) -> Sequence[LoggedChanges]:
+    async def changes_beside(
+        self, session_id: str, after: Mapping[str, int], turns: Collection[str]
+    ) -> Sequence[LoggedChanges]:
         """What the sessions of a chat's subagents say of changes, or of a subagent's the chat."""
-        chat = self._session(session_id)[0].agent
+        chat, metas = self._session(session_id)[0].agent, {one: meta for one, (meta, _) in self._sessions.items()}
+        sources = forked_from(session_id, metas.get)
         return [
             LoggedChanges(
                 meta=meta,
@@ -208,8 +211,9 @@ class MemoryStore:
                 ),
             )
             for meta, log in self._sessions.values()
-            if (meta.agent is not None and meta.agent.session_id == session_id)
-            or (chat is not None and chat.session_id == meta.session_id)
+            if (chat is not None and chat.session_id == meta.session_id)
+            or ((one := meta.agent) is not None and one.session_id == session_id)
+            or (one is not None and one.session_id in sources and one.turn_id in turns)
         ]
 
     async def save_meta(self, meta: SessionMeta) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -51,11 +51,13 @@ class ReadSessions:
             self._notify(records.what_was_lost(meta, read.damaged, self._directory))
         return meta, read.entries, read.counts
 
-    async def changes_beside(self, session_id: str, after: Mapping[str, int]) -> Sequence[LoggedChanges]:
+    async def changes_beside(
+        self, session_id: str, after: Mapping[str, int], turns: Collection[str]
+    ) -> Sequence[LoggedChanges]:
         """Read what the sessions of a chat's subagents say of changes, or of a subagent's the chat."""
 
         def work(connection: sqlite3.Connection) -> list[LoggedChanges]:
-            found = records.changes_beside(connection, self._vaulted, session_id, after)
+            found = records.changes_beside(connection, self._vaulted, session_id, after, turns)
             metas = self._with_holders(connection, [one.meta for one in found])
             return [msgspec.structs.replace(one, meta=meta) for one, meta in zip(found, metas, strict=True)]
 

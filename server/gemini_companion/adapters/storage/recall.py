@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -112,14 +112,17 @@ class SqliteRecall:
         self._indexing.add(task)
         task.add_done_callback(self._indexing.discard)
 
-    async def with_index(self, read: Callable[[], Awaitable[_T]], *, is_used: bool) -> _T:
-        """What `read` gives once the indexes are complete, or nearly so; anew if they turned out to be damaged."""
-        behind = await self.catch_up() if is_used else 0
-        found = await read()
-        if not is_used or behind or not await self._count_behind():
-            return found
-        await self.catch_up()
-        return await read()
+    async def with_index(self, work: Callable[[sqlite3.Connection], _T]) -> tuple[_T, int]:
+        """What `work` reads once the indexes are complete, or nearly so, and how many sessions have more to be indexed.
+
+        It reads anew if the indexes turned out to be damaged.
+        """
+        behind = await self.catch_up()
+        found = await self._read_or_mend(work)
+        if behind or not await self._count_behind():
+            return found, behind
+        behind = await self.catch_up()
+        return await self._read_or_mend(work), behind
 
     @asynccontextmanager
     async def leaving(self, session_ids: Sequence[str]) -> AsyncGenerator[None]:
@@ -212,6 +215,13 @@ class SqliteRecall:
                 if not searching.cancelled():
                     searching.exception()  # marks it as retrieved
                 raise
+
+    async def _read_or_mend(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        """What is read where no write waits for it; of a damaged file what the writer, which mends it, finds."""
+        try:
+            return await self._read(work)
+        except _DamagedIndex:
+            return await self._worker.run("read", work)
 
     async def _renew(self) -> None:
         _log.error("The index for recall in %s is damaged; it is made anew from the sessions.", self._path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
@@ -95,17 +95,34 @@ def agents_of(connection: sqlite3.Connection, session_id: str) -> list[str]:
     return [row[0] for row in connection.execute("SELECT session_id FROM sessions WHERE agent_of = ?", (session_id,))]
 
 
+def forked_from(session_id: str, meta_of: Callable[[str], SessionMeta | None]) -> list[str]:
+    """The sessions that one was forked from, the nearest first, as far as they are known."""
+    found: dict[str, None] = {}
+    meta = meta_of(session_id)
+    while meta is not None and meta.parent is not None and meta.parent not in found:
+        found[meta.parent] = None
+        meta = meta_of(meta.parent)
+    return list(found)
+
+
 def changes_beside(
-    connection: sqlite3.Connection, vaulted: Vaulted, session_id: str, after: Mapping[str, int]
+    connection: sqlite3.Connection,
+    vaulted: Vaulted,
+    session_id: str,
+    after: Mapping[str, int],
+    turns: Collection[str],
 ) -> list[LoggedChanges]:
-    """What the sessions of a chat's subagents say of changes, or of a subagent's the chat."""
+    """See `SessionStore.changes_beside`; without holders."""
+    of_agents = f"SELECT {META_COLUMNS} FROM sessions WHERE agent_of = ?1"
     rows = connection.execute(
-        f"SELECT {META_COLUMNS} FROM sessions WHERE agent_of = ?1"
-        " OR session_id = (SELECT agent_of FROM sessions WHERE session_id = ?1)",
-        (session_id,),
+        f"{of_agents} OR session_id = (SELECT agent_of FROM sessions WHERE session_id = ?1)", (session_id,)
     ).fetchall()
+    metas = [decode_meta(connection, vaulted, row) for row in rows]
+    for one in forked_from(session_id, lambda one: _bare_meta_of(connection, one)):
+        known = (decode_meta(connection, vaulted, row) for row in connection.execute(of_agents, (one,)).fetchall())
+        metas += [meta for meta in known if meta.agent is not None and meta.agent.turn_id in turns]
     found: list[LoggedChanges] = []
-    for meta in (decode_meta(connection, vaulted, row) for row in rows):
+    for meta in metas:
         logged = connection.execute(
             "SELECT seq, CAST(json AS BLOB), redacted FROM log WHERE session_id = ? AND seq > ?"
             " AND type IN ('change', 'kept')"
@@ -249,6 +266,11 @@ def bare_meta(data: bytes) -> SessionMeta | None:
         return msgspec.json.decode(data, type=SessionMeta)
     except ValueError:
         return None
+
+
+def _bare_meta_of(connection: sqlite3.Connection, session_id: str) -> SessionMeta | None:
+    row = connection.execute("SELECT meta FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
+    return bare_meta(row[0]) if row is not None else None
 
 
 def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[WrittenEntry]) -> None:

@@ -165,15 +165,17 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         """List sessions, newest first, at most 500 at once. Raises `InvalidInput` for a cursor of another origin."""
         read = page_of(self._vaulted, query, limit, cursor, with_agents=with_agents)
 
-        def work(connection: sqlite3.Connection) -> SessionPage:
-            metas, has_more = read(connection)
-            page = self._with_holders(connection, metas)
-            last = page[-1] if has_more else None
-            return SessionPage(
-                sessions=tuple(page), next_cursor=encode_cursor(last.updated_at, last.session_id) if last else None
-            )
-
-        return await self.recall.with_index(lambda: self.worker.run("read", work), is_used=bool(query))
+        if query:
+            (metas, has_more), unindexed = await self.recall.with_index(read)
+        else:
+            (metas, has_more), unindexed = await self.worker.run("read", read), 0
+        page = await self.worker.run("read", lambda connection: self._with_holders(connection, metas))
+        last = page[-1] if has_more else None
+        return SessionPage(
+            sessions=tuple(page),
+            next_cursor=encode_cursor(last.updated_at, last.session_id) if last else None,
+            unindexed=unindexed,
+        )
 
     async def delete(self, session_id: str) -> None:
         """Delete a session, its subagents', their logs, events and private files."""

@@ -28,8 +28,7 @@ async def revert(host: Host, params: RevertParams) -> RevertResult:
     session = await host.hold(params.session_id)
     with host.client.following(session.session_id):
         await changes_reverted.settle_all(session, host.hold, host.client, host.app.tooling)
-        agents = host.app.agents_of(session.session_id)
-        return await changes_reverted.revert(session, host.client, host.app.tooling, wish, agents=agents)
+        return await changes_reverted.revert(session, host.client, host.app.tooling, wish, loaded=host.app.loaded)
 
 
 async def keep(host: Host, params: KeepParams) -> ChangeList:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 from gemini_companion.engine.errors import InvalidInput, SessionBusy
 from gemini_companion.engine.history.change_record import ChangeRecord, FileRecord
 from gemini_companion.sessions.session import Session
+
+Loaded: TypeAlias = Callable[[str], Session | None]
+"""What gives a session that is loaded."""
 
 
 class ChatChanges(NamedTuple):
@@ -16,6 +19,8 @@ class ChatChanges(NamedTuple):
     record: ChangeRecord
     agents: dict[str, str]
     """Titles of the subagents, by the ids of their changes."""
+    sessions: tuple[str, ...]
+    """Ids of the subagents' sessions, of those too that changed nothing."""
     held: dict[str, int]
     """The process ids of other, living processes that hold sessions of subagents, by their titles."""
 
@@ -26,11 +31,12 @@ class ChatChanges(NamedTuple):
 
 async def changes_of_chat(session: Session) -> ChatChanges:
     """A session's changes as they are in the store now: a chat's with those of its subagents, each as part of the turn
-    that called it; a subagent's with what was taken back and kept of them in its chat. Raises `StorageFault`.
+    that called it, a fork's of those too that worked for the turns that it began with; a subagent's with what was taken
+    back and kept of them in its chat. Raises `StorageFault`.
     """
     own = session.tools_state.changes
     after = {session_id: record.newest for session_id, record in own.beside.items()}
-    logged = await session.services.store.changes_beside(session.session_id, after)
+    logged = await session.services.store.changes_beside(session.session_id, after, own.turns)
     turns: dict[str, str] = {}
     agents: dict[str, str] = {}
     held: dict[str, int] = {}
@@ -40,12 +46,12 @@ async def changes_of_chat(session: Session) -> ChatChanges:
         for entry in one.entries:
             if entry.seq > record.newest:  # two may read at once
                 record.apply(entry)
-        if agent is not None and agent.session_id == session.session_id:
+        if agent is not None:
             turns[session_id] = agent.turn_id
             agents |= dict.fromkeys(record.entries, agent.definition.title)
             if one.meta.held_by is not None:
                 held[agent.definition.title] = one.meta.held_by
-    return ChatChanges(own.with_those_of(turns, own.beside.items()) if logged else own, agents, held)
+    return ChatChanges(own.with_those_of(turns, own.beside.items()) if logged else own, agents, tuple(turns), held)
 
 
 def require_idle(*sessions: Session) -> None:
@@ -57,7 +63,7 @@ def require_idle(*sessions: Session) -> None:
         )
 
 
-async def record_at_rest(session: Session, agents: Sequence[Session]) -> ChangeRecord:
+async def record_at_rest(session: Session, loaded: Loaded) -> ChangeRecord:
     """The changes of a chat. Raises `InvalidInput` or `SessionBusy` if one of its subagents is, or may be, at work."""
     found = await changes_of_chat(session)
     for title, pid in found.held.items():
@@ -65,5 +71,5 @@ async def record_at_rest(session: Session, agents: Sequence[Session]) -> ChangeR
             f"Another process (pid {pid}) holds the session of the subagent {title}.",
             hint="Leave it there, or take it over, then try again.",
         )
-    require_idle(*agents)
+    require_idle(*filter(None, map(loaded, found.sessions)))
     return found.record

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -25,7 +25,7 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import Conflict, RevertResult
 from gemini_companion.sessions.tools.changes_chosen import RevertWish, chosen, hunk_step
 from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes, is_folder
-from gemini_companion.sessions.tools.changes_of_chat import changes_of_chat, record_at_rest, require_idle
+from gemini_companion.sessions.tools.changes_of_chat import Loaded, changes_of_chat, record_at_rest, require_idle
 from gemini_companion.sessions.tools.changes_putting import in_order, kind_of, put
 from gemini_companion.sessions.tools.changes_versions import (
     Look,
@@ -49,22 +49,21 @@ _SHOWN: Final = 200
 
 
 async def revert(
-    session: Session, client: Client, tooling: Tooling, wish: RevertWish, *, agents: Iterable[Session] = ()
+    session: Session, client: Client, tooling: Tooling, wish: RevertWish, *, loaded: Loaded = lambda session_id: None
 ) -> RevertResult:
     """Put files back. What conflicts stays as it is and is told; nothing is written for it.
 
-    `agents` are the sessions of its subagents, as far as they are loaded: a person may go on in one of them. Raises
-    `InvalidInput` for what there is not, and while a turn runs in any: its model works with the files as they are;
-    `SessionBusy` while another process holds one of a subagent's, for a turn may run in it there.
+    `loaded` gives sessions that are: a person may go on in one of its subagents'. Raises `InvalidInput` for what there
+    is not, and while a turn runs in any: its model works with the files as they are; `SessionBusy` while another
+    process holds one of a subagent's, for a turn may run in it there.
     """
-    agents = tuple(agents)
-    require_idle(session, *agents)
+    require_idle(session)
     context = await context_of(session, client, tooling)
     change_id = session.services.new_id("change")
 
     async def run(job: Job[RevertResult]) -> RevertResult:
         work = asyncio.create_task(
-            _revert(session, context, tooling.changes, wish, change_id, agents), name="putting files back"
+            _revert(session, context, tooling.changes, wish, change_id, loaded), name="putting files back"
         )
         try:
             return await asyncio.shield(work)
@@ -149,11 +148,11 @@ async def _revert(
     changes: Changes,
     wish: RevertWish,
     change_id: str,
-    agents: Sequence[Session],
+    loaded: Loaded,
 ) -> RevertResult:
     await changes.at_rest(session)
     await changes.settle(session, context)
-    record = await record_at_rest(session, agents)
+    record = await record_at_rest(session, loaded)
     steps = await hunk_step(session, record, wish) if wish.hunks is not None else chosen(record, wish)
     looks, clashes = await _look_at(steps, context)
     steps = [step for step in steps if all(path in looks for path in paths_of([step]))]
@@ -165,7 +164,7 @@ async def _revert(
     if wish.dry_run or not taken:
         return _result(taken, clashes, None)
     await _add_folders(done, looks, context)
-    await record_at_rest(session, agents)  # all this took its time, and a subagent may have gone on
+    await record_at_rest(session, loaded)  # all this took its time, and a subagent may have gone on
     work = _Revert(session, context, change_id, looks, is_partial=wish.hunks is not None)
     await work.begin(taken, done)
     failed = await work.write(done)
