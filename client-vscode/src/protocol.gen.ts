@@ -1254,6 +1254,8 @@ export interface SessionInfo {
 export interface SessionList {
   readonly sessions: readonly SessionInfo[];
   readonly nextCursor?: string;
+  /** Sessions that are searched in part only, since they are still being indexed; absent if there are none. */
+  readonly unindexed?: number;
 }
 
 /** A session as a file's text. */
@@ -1283,7 +1285,7 @@ export interface HistoryItem {
   readonly entryIds?: readonly string[];
   readonly turnId?: string;
   readonly time?: number;
-  /** How its turn ended, unless it completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` if there is a new answer. */
+  /** How its turn ended, if not completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` by another. */
   readonly outcome?: string;
   /** The compression that hides it from the model. */
   readonly hiddenBy?: string;

@@ -611,6 +611,7 @@ export const sessionInfo = v.object({
 export const sessionList = v.object({
   sessions: v.array(sessionInfo),
   nextCursor: v.exactOptional(v.string()),
+  unindexed: v.exactOptional(integer),
 });
 
 export const exported = v.object({
