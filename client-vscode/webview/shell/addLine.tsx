@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { t } from "../strings.js";
 import { isComposing } from "./keymap.js";
 
@@ -13,8 +13,13 @@ interface AddLineProps {
 /** A line to be written and added to a list. Not a form: where VS Code shows the page, forms are not sent. */
 export function AddLine({ label, placeholder, maxLength, add }: AddLineProps) {
   const [text, setText] = useState("");
+  const isAdding = useRef(false);
   const submit = async () => {
-    if (text.trim() !== "" && (await add(text.trim()))) setText("");
+    if (text.trim() === "" || isAdding.current) return;
+    isAdding.current = true;
+    const isAdded = await add(text.trim());
+    isAdding.current = false;
+    if (isAdded) setText((now) => (now === text ? "" : now)); // it may have been written on meanwhile
   };
   return (
     <div class="rule-new">

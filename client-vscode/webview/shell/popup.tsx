@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { FocusKeeper } from "./focusKeeper.js";
 import { isComposing } from "./keymap.js";
 import { useShell, type PopupName } from "./shell.js";
 
@@ -43,9 +44,11 @@ function OpenPopup({ name, label, role = "dialog", class: className = "", childr
       // Without a target the whole panel lost the focus: the pop-up stays as it was.
       if (event.relatedTarget !== null && !isOurs(event.relatedTarget)) shell.closePopup(name);
     };
+    const keeper = new FocusKeeper(element);
     document.addEventListener("pointerdown", onPointer, true);
     element.addEventListener("focusout", onFocus);
     return () => {
+      keeper.dispose();
       document.removeEventListener("pointerdown", onPointer, true);
       element.removeEventListener("focusout", onFocus);
       const active = document.activeElement;

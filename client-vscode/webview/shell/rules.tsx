@@ -1,4 +1,3 @@
-import { useEffect, useRef } from "preact/hooks";
 import { LONGEST_RULE } from "../../src/panel/limits.js";
 import { ruleStanding, RULE_STANDINGS } from "../../src/panel/rules.js";
 import type { Constraint } from "../../src/protocol.gen.js";
@@ -28,8 +27,6 @@ interface Change {
 
 function RulesBody() {
   const shell = useShell();
-  const box = useRef<HTMLDivElement>(null);
-  const touched = useRef<string | undefined>(undefined);
   const { inForce, proposed } = shell.panel.value?.rules ?? { inForce: 0, proposed: 0 };
   const isReadOnly = shell.panel.value?.session?.heldBy !== undefined;
   // Asked anew when the number of rules changes while it is open, and after each change of one.
@@ -37,24 +34,11 @@ function RulesBody() {
   const rules = value?.constraints.filter(({ replacedBy }) => replacedBy === undefined) ?? [];
   const of = (state: Constraint["state"]) => rules.filter((rule) => rule.state === state);
 
-  // What was pressed may be gone with the answer: the same rule has the focus where it stands now.
-  useEffect(() => {
-    if (touched.current === undefined || !document.hasFocus() || document.activeElement !== document.body) return;
-    const line = [...(box.current?.querySelectorAll<HTMLElement>("[data-rule]") ?? [])].find(
-      (one) => one.dataset["rule"] === touched.current,
-    );
-    const shown = line?.closest("details:not([open])") ?? null;
-    const target = shown === null ? line?.querySelector("button") : shown.querySelector("summary");
-    (target ?? box.current?.querySelector<HTMLElement>("[data-first]"))?.focus();
-  }, [value]);
-
-  const change = (wanted: Change, said: string): Promise<boolean> => {
-    touched.current = wanted.constraintId;
-    return act(async () => {
+  const change = (wanted: Change, said: string): Promise<boolean> =>
+    act(async () => {
       await shell.line.call({ do: "setRule", ...wanted });
       shell.announce(said);
     });
-  };
 
   const list = (shown: readonly Constraint[], label: string) => (
     <ul class="rule-list" aria-label={label}>
@@ -65,7 +49,7 @@ function RulesBody() {
   );
   const released = of("released");
   return (
-    <div ref={box} role="presentation">
+    <>
       <DialogTitle>{t("Rules")}</DialogTitle>
       <p class="quiet">{t("Rules and pinned texts go to the model word for word, through every compression.")}</p>
       {error === undefined ? null : <FaultLine error={error} />}
@@ -98,7 +82,7 @@ function RulesBody() {
           add={(text) => change({ text, state: "inForce" }, t("Rule added"))}
         />
       )}
-    </div>
+    </>
   );
 }
 
@@ -116,7 +100,7 @@ function Rule({ rule, isReadOnly, change }: RuleProps) {
   const actions = isReadOnly ? [] : RULE_STANDINGS[ruleStanding(rule)].actions;
   const isProject = scope === "project";
   return (
-    <li data-rule={constraintId}>
+    <li data-item={constraintId}>
       <span class="rule-words" dir="auto">
         {text}
       </span>

@@ -26,6 +26,7 @@ async function search(text: string): Promise<void> {
 beforeEach(() => void vi.useFakeTimers({ now: Date.now() }));
 afterEach(async () => {
   await panel.unmount();
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -77,6 +78,39 @@ describe("the rules", () => {
     await settle();
     expect(panel.host.asked("setRule")).toEqual([{ do: "setRule", text: "answer in one sentence", state: "inForce" }]);
     expect(field.value).toBe("");
+  });
+
+  it("are added once however often Enter is pressed, and what is typed meanwhile stays", async () => {
+    await show("rulesOpen");
+    panel.host.answering = false;
+    const field = panel.get("textbox", "New rule");
+    if (!(field instanceof HTMLInputElement)) throw new Error("The field is no input.");
+    await panel.type("answer in one sentence", field);
+    await panel.press("Enter");
+    await panel.press("Enter");
+    expect(panel.host.asked("setRule")).toHaveLength(1);
+    await panel.type("never guess", field);
+    panel.host.questions.at(-1)?.settle(answers.setRule);
+    await settle();
+    expect(field.value).toBe("never guess");
+    await panel.press("Enter");
+    expect(panel.host.asked("setRule")).toHaveLength(2);
+  });
+
+  it("keep the focus at the rule that was acted on, in whichever list it stands then", async () => {
+    await show("rulesOpen");
+    vi.spyOn(document, "hasFocus").mockReturnValue(true);
+    panel.host.answering = false;
+    await panel.click("button", /^Keep: Run the tests/);
+    panel.host.questions.at(-1)?.settle(answers.setRule);
+    await settle();
+    await settle();
+    expect(panel.host.asked("rules")).toHaveLength(2);
+    const constraints = answers.rules.constraints.map((one) => ({ ...one, state: "inForce" }));
+    panel.host.questions.at(-1)?.settle({ ...answers.rules, constraints });
+    await settle();
+    expect(panel.has("button", /^Keep: Run the tests/)).toBe(false);
+    expect(document.activeElement?.closest("li")?.textContent).toContain("Run the tests");
   });
 
   it("lead to the prompt that they came of", async () => {

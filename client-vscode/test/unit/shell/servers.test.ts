@@ -2,6 +2,7 @@
 /** The list of MCP servers: where each stands, what is wrong, what can be done. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { baseState } from "../../panel/chatRows.js";
+import { serverAnswers } from "../../panel/serverAnswers.js";
 import { fixtures } from "../../panel/fixtures.js";
 import { Mounted } from "./mounted.js";
 
@@ -17,6 +18,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await panel.unmount();
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -53,6 +55,23 @@ describe("the MCP servers", () => {
   it("show their prompts as the slash commands that they are", async () => {
     await panel.click("button", "What It Offers");
     expect(panel.text).toContain("/summarise");
+  });
+
+  it("keep the focus at the server that was acted on, though its button is gone, and close with Esc", async () => {
+    const { servers } = serverAnswers.servers;
+    vi.spyOn(document, "hasFocus").mockReturnValue(true);
+    panel.host.answering = false;
+    await panel.click("button", "Disable: tickets");
+    panel.host.questions.at(-1)?.settle({ servers, problems: [] });
+    await settle();
+    await settle();
+    expect(panel.host.asked("servers")).toHaveLength(2);
+    const disabled = servers.map((one) => (one.name === "tickets" ? { ...one, state: "disabled" } : one));
+    panel.host.questions.at(-1)?.settle({ servers: disabled, problems: [] });
+    await settle();
+    expect(document.activeElement).toBe(panel.get("button", "Enable: tickets"));
+    await panel.press("Escape");
+    expect(panel.has("dialog")).toBe(false);
   });
 
   it("are asked for again when one of them moves", async () => {
