@@ -225,6 +225,51 @@ const scenes = {
     assert.equal(await marked(), undefined, "who goes on has no mark left behind");
   },
 
+  "names the model and the mode beside Stop, in a narrow side bar and with long words": async ({
+    page,
+    at,
+    frames,
+  }) => {
+    await page.setViewportSize({ width: 290, height: 700 });
+    await answering({ page, at, frames });
+    const work = { tasks: [], changes: { files: [], added: 0, removed: 0, note: "" }, questions: 0, canSteer: true };
+    await at("change", {
+      models: { current: "gemini-3.5-flash", list: [] },
+      work: { ...work, mode: "acceptEdits" },
+    });
+    await frames(4);
+    const texts = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll(".composer-bar .model-name")]
+          .filter(({ offsetParent }) => offsetParent !== null)
+          .map(({ innerText, scrollWidth, clientWidth }) => ({
+            innerText,
+            isWhole: scrollWidth <= clientWidth,
+            clientWidth,
+          })),
+      );
+    const [model, mode] = await texts();
+    assert.deepEqual([model.innerText, model.isWhole], ["3.5-flash", true]);
+    assert.deepEqual([mode.innerText, mode.isWhole], ["Edits", true]);
+    await page.getByRole("button", { name: "gemini-3.5-flash", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
+    // Another language, and wider than what is hidden here.
+    for (const width of [290, 390]) {
+      await page.setViewportSize({ width, height: 700 });
+      await page.evaluate(() => {
+        for (const one of document.querySelectorAll(".mode-short, .mode-label, .stop-label"))
+          one.textContent = "Bearbeitungsmodus";
+      });
+      await frames(4);
+      const [first] = await texts();
+      assert.ok(first.clientWidth > 40, `${width}: ${first.clientWidth} px are left for the model`);
+      for (const button of await page.locator(".composer-bar > button").all()) {
+        const { x, width: wide } = await button.boundingBox();
+        assert.ok(x >= 0 && x + wide <= width, `${width}: ${x} to ${x + wide}`);
+      }
+    }
+  },
+
   "keeps a rule's buttons in reach at the width of a side bar": async ({ page, frames }) => {
     await page.evaluate(() => {
       const [prompt, answer] = window.tests.conversation(1, 100);

@@ -21,6 +21,9 @@ interface ComposerBarProps {
   readonly steer: () => void;
 }
 
+/** What all the provider's names begin with: where there is little room, the rest tells them apart. */
+const FAMILY = /^gemini-(?=.)/;
+
 /** Below the text: what to add, which model, stop and send. */
 export function ComposerBar({ panel, hasText, addFile, steer }: ComposerBarProps) {
   const shell = useShell();
@@ -30,16 +33,21 @@ export function ComposerBar({ panel, hasText, addFile, steer }: ComposerBarProps
     panel.settings.sendWith === "enter" ? "Enter" : panel.settings.platform === "mac" ? "⌘Enter" : "Ctrl+Enter";
   const sendTitle = hindered ?? (running ? t("Send when the answer is complete ({0})", key) : t("Send ({0})", key));
   const model = currentModel(panel);
+  const [family = ""] = FAMILY.exec(model) ?? [];
   return (
     <div class="composer-bar">
       <IconButton icon="at" label={t("Add a file")} title={t("Add a file (@)")} onClick={addFile} />
       <button
         type="button"
         class="model-button"
+        aria-label={model}
         title={t("Choose the model: {0}", model)}
         {...opens(shell, "model", "menu")}
       >
-        <span class="model-name">{model}</span>
+        <span class="model-name">
+          <span class="model-family">{family}</span>
+          {model.slice(family.length)}
+        </span>
         <Icon name="chevronDown" />
       </button>
       <Menu name="model" label={t("Model")} items={modelItems(shell, panel)} class="popup-footer" />
@@ -130,7 +138,7 @@ function StopButton({ job }: { readonly job: PanelState["job"] }) {
       onClick={() => stop(shell)}
     >
       <Icon name="stop" />
-      <span>{label}</span>
+      <span class="stop-label">{label}</span>
     </button>
   );
 }
