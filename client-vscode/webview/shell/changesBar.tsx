@@ -56,9 +56,10 @@ function FileLine(props: { readonly file: ChangedFile; readonly locale: string; 
   const shell = useShell();
   const { path, label, note } = file;
   const send = (what: "keep" | "undo" | "diff") => () => shell.line.send({ type: "changes", do: what, path });
+  const title = [t("Show what was changed in {0}", label), note].filter((line) => line !== "").join("\n");
   return (
     <li class="changed-file">
-      <button type="button" class="bar-fold" title={t("Show what was changed in {0}", label)} onClick={send("diff")}>
+      <button type="button" class="bar-fold" title={title} onClick={send("diff")}>
         <Icon name="diff" />
         <span class="bar-text" dir="auto">
           {label}

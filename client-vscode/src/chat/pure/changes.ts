@@ -13,12 +13,13 @@ const MOST_COMPARED = 20_000_000;
 
 /** The changes that stand, each file once, the one that was changed last first. */
 export function changesView({ changes, note = "" }: ChangeList, words: Words): Changes {
-  const files = new Map<string, ChangedFile>();
+  const files = new Map<string, [Change, ...Change[]]>();
   for (const change of standing(changes)) {
-    const known = files.get(change.path);
-    files.set(change.path, known === undefined ? fileOf(change, words) : joined(known, change, words));
+    const newer = files.get(change.path);
+    if (newer === undefined) files.set(change.path, [change]);
+    else newer.push(change);
   }
-  const all = [...files.values()];
+  const all = [...files.values()].map((ofFile) => fileOf(ofFile, words));
   return {
     files: all,
     added: all.reduce((sum, { added }) => sum + added, 0),
@@ -62,27 +63,27 @@ function without(text: string, diff: string): string | undefined {
   }
 }
 
-function fileOf(change: Change, words: Words): ChangedFile {
-  const { path, kind, added, removed, canRevert = true } = change;
-  return { path, label: words.place(path), kind, added, removed, canRevert, note: noteOf(change, words) };
-}
-
-/** An older change of the same file: it began there. */
-function joined(newer: ChangedFile, older: Change, words: Words): ChangedFile {
-  const { kind, added, removed, canRevert, note } = newer;
-  const earlier = noteOf(older, words);
+/** What all changes of a file (newest first) come to; one that was created with the oldest of them is a new one. */
+function fileOf(changes: readonly [Change, ...Change[]], words: Words): ChangedFile {
+  const [{ path, kind }, ...older] = changes;
+  const isNew = kind !== "deleted" && older.some((change) => change.kind === "created");
   return {
-    ...newer,
-    kind: older.kind === "created" && kind !== "deleted" ? "created" : kind,
-    added: added + older.added,
-    removed: removed + older.removed,
-    canRevert: canRevert && (older.canRevert ?? true),
-    note: note === "" ? earlier : note.includes(earlier) ? note : `${note} · ${earlier}`,
+    path,
+    label: words.place(path),
+    kind: isNew ? "created" : kind,
+    added: changes.reduce((sum, { added }) => sum + added, 0),
+    removed: changes.reduce((sum, { removed }) => sum + removed, 0),
+    canRevert: changes.every(({ canRevert = true }) => canRevert),
+    note: noteOf(changes, words),
   };
 }
 
-function noteOf({ canRevert = true, reason = "", byCommand = false, agents = [] }: Change, { t }: Words): string {
-  if (!canRevert) return reason === "" ? t("cannot be undone") : reason;
-  const by = agents.length === 0 ? "" : t("by {0}", agents.join(", "));
-  return [by, byCommand ? t("changed by a command") : ""].filter((note) => note !== "").join(" · ");
+/** Why it cannot be undone, and who changed it; what is true of several changes is said once. */
+function noteOf(changes: readonly Change[], { t }: Words): string {
+  const stuck = changes.filter(({ canRevert = true }) => !canRevert);
+  const reasons = stuck.map(({ reason = "" }) => (reason === "" ? t("cannot be undone") : reason));
+  const agents = new Set(changes.flatMap((change) => change.agents ?? []));
+  const by = agents.size === 0 ? [] : [t("by {0}", [...agents].join(", "))];
+  const isByCommand = changes.some(({ byCommand = false }) => byCommand);
+  return [...new Set([...reasons, ...by, ...(isByCommand ? [t("changed by a command")] : [])])].join(" · ");
 }

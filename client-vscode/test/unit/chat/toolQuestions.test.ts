@@ -227,7 +227,13 @@ describe("changed files", () => {
       { changes: [change({ byCommand: true }), change({ agents }), change({ agents }), change({ path: "/ws/b.py" })] },
       words,
     );
-    expect(files.map(({ note }) => note)).toEqual(["changed by a command · by Generalist", ""]);
+    expect(files.map(({ note }) => note)).toEqual(["by Generalist · changed by a command", ""]);
+  });
+
+  it("name each subagent of a file once, whatever its name is part of and however many had a part in a change", () => {
+    const by = (...agents: readonly string[]) => change({ agents });
+    const { files } = changesView({ changes: [by("Reviewer"), by("Review", "Reviewer"), by("Review")] }, words);
+    expect(files.map(({ note }) => note)).toEqual(["by Reviewer, Review"]);
   });
 
   it("go back from the oldest turn whose changes stand", () => {
