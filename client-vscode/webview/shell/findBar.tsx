@@ -106,6 +106,7 @@ function OpenFindBar({ opened }: { readonly opened: { readonly query: string } }
         class="icon-button text-button"
         aria-pressed={caseSensitive}
         aria-label={t("Match case")}
+        title={t("Match case")}
         onClick={() => setCaseSensitive(!caseSensitive)}
       >
         <span aria-hidden="true">Aa</span>

@@ -123,6 +123,7 @@ describe("finding in the chat", () => {
   it("tells when there is nothing, and heeds case if asked", async () => {
     await find("line");
     panel.host.answering = false;
+    expect(panel.get("button", "Match case").title, "two letters alone say little").toBe("Match case");
     await panel.click("button", "Match case");
     await panel.pass(advance, 150);
     expect(panel.host.asked("find").at(-1)).toEqual({ do: "find", query: "line", caseSensitive: true });
