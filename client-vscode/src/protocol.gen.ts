@@ -1238,6 +1238,8 @@ export interface SessionInfo {
   readonly parent?: string;
   /** Process id of another process that holds it for writing. */
   readonly heldBy?: number;
+  /** The turn that runs in it now, for whoever opens it meanwhile. */
+  readonly runningTurn?: string;
   /** After an import: what could not be read and was left out, as sentences. */
   readonly warnings?: readonly string[];
   /** What its tools may do unasked. */

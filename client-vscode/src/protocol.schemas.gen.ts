@@ -601,6 +601,7 @@ export const sessionInfo = v.object({
   workspaceFolders: v.array(v.string()),
   parent: v.exactOptional(v.string()),
   heldBy: v.exactOptional(integer),
+  runningTurn: v.exactOptional(v.string()),
   warnings: v.exactOptional(v.array(v.string())),
   mode: v.exactOptional(v.picklist(["acceptEdits", "ask", "plan"])),
   size: v.exactOptional(integer),

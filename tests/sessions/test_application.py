@@ -322,6 +322,23 @@ async def test_closing_ends_what_runs_and_a_later_start_finds_it_cancelled(opene
     assert json.loads(json.dumps([dict(part) for part in transcript[-1].parts])) == [{"text": "two"}]
 
 
+async def test_whoever_opens_a_session_is_told_of_the_turn_that_runs_in_it(opened: Opener) -> None:
+    studio = opened()
+    await studio.chat("one")
+    session_id = (await studio.session()).session_id
+    assert (await studio.app.open_session(studio.client, session_id)).running_turn is None
+    studio.model.called.clear()
+    studio.model.gate.clear()
+    task = asyncio.create_task(studio.chat("two"))
+    async with asyncio.timeout(PATIENCE):
+        await studio.model.called.wait()
+    running = (await studio.app.open_session(studio.client, session_id)).running_turn
+    studio.model.gate.set()
+    await task
+    assert running == (await studio.session()).history.prompts[-1].turn_id
+    assert (await studio.app.open_session(studio.client, session_id)).running_turn is None
+
+
 class MeetingStore(MemoryStore):
     """Writes nothing until as many writes wait as it was told."""
 

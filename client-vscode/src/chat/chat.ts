@@ -147,6 +147,7 @@ export class Chat extends ChatState {
       this.#left.delete(info?.sessionId ?? "");
     }
     this.info = info;
+    this.conversation.join(info?.runningTurn);
     this.status = undefined;
     await this.#memory.update(LAST_SESSION, info?.sessionId);
     await this.loaded;
@@ -257,7 +258,9 @@ export class Chat extends ChatState {
       return;
     }
     if (params.event.type === "usageUpdated" && this.status) this.status = withUsage(this.status, params.event);
+    const { joined } = this.conversation;
     this.conversation.apply(params);
+    if (joined !== undefined && this.conversation.joined === undefined) void this.guard(() => this.refresh());
     this.work.apply(params.event);
     if (params.event.type.startsWith("compression")) this.#keepRunning();
     switch (params.event.type) {

@@ -158,6 +158,11 @@ class Lane:
         return self._holders[0] if self._holders else None
 
     @property
+    def running_turn(self) -> str | None:
+        """The id of the turn that runs."""
+        return next((job.job_id for job in self._holders if job.kind == "turn"), None)
+
+    @property
     def is_idle(self) -> bool:
         """True if nothing runs or waits, and no end of what was cancelled is still being written."""
         return not self._holders and not self._withdrawn

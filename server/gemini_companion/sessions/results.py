@@ -48,6 +48,8 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """The session it was forked from."""
     held_by: int | None = None
     """Process id of another process that holds it for writing."""
+    running_turn: str | None = None
+    """The turn that runs in it now, for whoever opens it meanwhile."""
     warnings: tuple[str, ...] = ()
     """After an import: what could not be read and was left out, as sentences."""
     mode: Mode = "ask"
@@ -289,31 +291,6 @@ class WorkspaceFileList(msgspec.Struct, frozen=True, kw_only=True, rename="camel
 
     files: tuple[WorkspaceFile, ...]
     truncated: bool
-
-
-class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A model that can be chosen."""
-
-    name: str
-    token_limit: int
-    description: str
-
-
-class ModelReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The models, which one is in use, and why."""
-
-    models: tuple[ModelInfo, ...]
-    current: str
-    """The name that was asked for."""
-    default: str
-    """The model that the settings choose, for a chat that asks for no other."""
-    provider: str
-    """The model provider that answers: `gemini`, `offline`, or another adapter's name."""
-    is_local: bool
-    """It runs on this machine: nothing of the conversation leaves it."""
-    reason: str
-    """Why this provider answers, a sentence for people."""
-    hint: str
 
 
 class EventPage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -32,6 +32,7 @@ def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
         ),
         parent=meta.parent,
         held_by=meta.held_by,
+        running_turn=session.lane.running_turn if session is not None else None,
         mode=session.mode if session is not None else "ask",
         is_kept=meta.is_kept,
     )

@@ -3,11 +3,24 @@ import type { Row } from "../../panel/contract.js";
 import type { CompressionInfo, Constraint, EventParams, HistoryItem } from "../../protocol.gen.js";
 import { ConversationRows, isLive } from "./conversationRows.js";
 import { applyEvent } from "./events.js";
-import { offerToGoOn } from "./unfinished.js";
+import { beginTurn, offerToGoOn } from "./unfinished.js";
 import { rowsByEntry, rowsOf, type UnversionedRow } from "./history.js";
+
+const ENDS: ReadonlySet<EventParams["event"]["type"]> = new Set(["turnCompleted", "turnFailed", "turnCancelled"]);
 
 export class Conversation extends ConversationRows {
   #seq = 0;
+  #joined: string | undefined;
+
+  /** The turn that ran already when the chat was opened here, until it ends: what it said before is in the transcript alone. */
+  get joined(): string | undefined {
+    return this.#joined;
+  }
+
+  /** To be told before any event of it comes: it may end while the transcript is read. */
+  join(turnId: string | undefined): void {
+    this.#joined = turnId;
+  }
 
   /** The number of the newest event that was applied. */
   get seq(): number {
@@ -42,7 +55,19 @@ export class Conversation extends ConversationRows {
     if (isOlder) next.push(...own);
     this.replace(next);
     this.setConstraints(constraints);
+    this.#goAlong();
     offerToGoOn(this);
+  }
+
+  /** The rounds of a turn that are in the transcript look like a finished answer. */
+  #goAlong(): void {
+    const turnId = this.#joined;
+    const answer = this.answer(turnId ?? "");
+    if (turnId === undefined || this.prompt(turnId) === undefined || (answer && isLive(answer))) return;
+    beginTurn(this, turnId);
+    const id = `a:${turnId}`;
+    const empty = { model: "", text: "", thoughts: "", tools: [], attempt: 1 };
+    this.add({ ...empty, ...this.answer(turnId), kind: "answer", id, turnId, state: "working", since: Date.now() });
   }
 
   /** Whether a row that the transcript does not have is kept: what is under way, and what only this window knows. */
@@ -69,6 +94,7 @@ export class Conversation extends ConversationRows {
   apply(params: EventParams): void {
     if (params.seq <= this.#seq) return;
     this.#seq = params.seq;
+    if (params.turnId === this.#joined && ENDS.has(params.event.type)) this.#joined = undefined;
     applyEvent(this, params);
   }
 }

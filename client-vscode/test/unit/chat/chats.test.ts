@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FakeMemory, fault, info, stage, type Stage } from "./fakeDaemon.js";
-import { result } from "./scriptedEvents.js";
+import { content, result, turn, USAGE } from "./scriptedEvents.js";
 
 const stages: Stage[] = [];
 const folders: string[] = [];
@@ -48,6 +48,37 @@ const opened = ({ daemon }: Stage): unknown[] =>
   daemon.calls.filter(({ method }) => method === "gemini/session/open").map(({ params }) => params["sessionId"]);
 const states = ({ chat }: Stage): string[] =>
   chat.conversation.rows.map((row) => `${row.id} ${"state" in row ? row.state : ""}`.trim());
+
+describe("a chat whose turn runs when it is opened", () => {
+  const opening = async (whileRead: (made: Stage) => void = () => undefined): Promise<Stage> => {
+    const made = await staged();
+    made.daemon.sessions.set("s2", turn("t7"));
+    made.daemon.answers["gemini/session/open"] = ({ sessionId }) =>
+      Promise.resolve({ ...info(sessionId), runningTurn: "t7" });
+    await made.chat.ready();
+    const reading = made.chat.open("s2");
+    await vi.waitFor(() => expect(made.chat.info?.sessionId).toBe("s2"));
+    whileRead(made);
+    await reading;
+    return made;
+  };
+  const ends = { type: "turnCompleted", finishReason: "STOP", usage: USAGE, durationMs: 1 } as const;
+
+  it("goes on here, with all that it says read once more when it ends", async () => {
+    const made = await opening();
+    expect(states(made)).toEqual(["p:t7", "a:t7 working"]);
+    expect(made.chat.job).toMatchObject({ kind: "turn", id: "t7" });
+    made.daemon.sessions.set("s2", [...turn("t7"), content("reply", "t7", "said before, and since")]);
+    made.daemon.emit(ends, "t7", "s2");
+    await vi.waitFor(() => expect(made.chat.conversation.answer("t7")?.text).toContain("said before, and since"));
+    expect(made.chat.job.kind).toBe("idle");
+  });
+
+  it("has ended if it does so while the transcript is read", async () => {
+    const made = await opening(({ daemon }) => daemon.emit(ends, "t7", "s2"));
+    expect(states(made)).toEqual(["p:t7", "a:t7 done"]);
+  });
+});
 
 describe("a prompt", () => {
   it("goes to the chat that it was written in, although another one is shown before the daemon is asked", async () => {

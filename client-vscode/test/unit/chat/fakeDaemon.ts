@@ -114,9 +114,9 @@ export class FakeDaemon implements DaemonPort {
     this.#status.fire(statusOf("s1", change));
   }
 
-  emit(event: CompanionEvent, turnId?: string): void {
+  emit(event: CompanionEvent, turnId?: string, sessionId = "s1"): void {
     this.#seq += 1;
-    this.#event.fire({ sessionId: "s1", seq: this.#seq, time: 0, event, ...(turnId === undefined ? {} : { turnId }) });
+    this.#event.fire({ sessionId, seq: this.#seq, time: 0, event, ...(turnId === undefined ? {} : { turnId }) });
   }
 
   show(view: DaemonView): void {

@@ -26,12 +26,12 @@ from gemini_companion.sessions import pins
 from gemini_companion.sessions.context.ide import preview_context
 from gemini_companion.sessions.context.reports import ContextPreview
 from gemini_companion.sessions.context.system_prompt import report_for, report_of
+from gemini_companion.sessions.models.results import ModelReport
 from gemini_companion.sessions.results import (
     ContextReport,
     EventPage,
     Exported,
     HistoryPage,
-    ModelReport,
     Pin,
     PinList,
     SessionInfo,

@@ -11,14 +11,13 @@ import msgspec
 from gemini_companion.engine.history.log import CompressionEntry, RatingEntry
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.models.results import ModelInfo, ModelReport
 from gemini_companion.sessions.ports import StoredEvent
 from gemini_companion.sessions.results import (
     CompressionInfo,
     CompressionList,
     ContextReport,
     EventPage,
-    ModelInfo,
-    ModelReport,
     Pin,
     PinList,
 )
