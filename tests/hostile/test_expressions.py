@@ -36,7 +36,7 @@ SHORT: Final[Mapping[str, int]] = {
     "engine.facts.actions._VERDICT": 400,
     "engine.facts.rules.": 600,
     "engine.ide_context.secret_names.": 255,
-    "engine.ide_context.secrets._LINE_START": 80,
+    "engine.ide_context.secret_patterns.LINE_START": 80,
 }
 """Expressions, or whole modules, that only ever meet so many characters at once, and are tried with that."""
 SHORT_LIMIT: Final = 0.08

@@ -10,7 +10,7 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -19,6 +19,7 @@ from gemini_companion.adapters.keyrings import Keyring
 from gemini_companion.adapters.vault.betterleaks import Betterleaks
 from gemini_companion.adapters.vault.exports import authentic, authenticated
 from gemini_companion.adapters.vault.keys import Key, Keys
+from gemini_companion.adapters.vault.known import Sought, found_again, sought_lines
 from gemini_companion.adapters.vault.sealing import (
     STREAM,
     framed,
@@ -41,8 +42,6 @@ _SOUGHT_AGAIN: Final = 200
 """Lines of the newest secrets, which are looked for by what they are."""
 _LONGEST: Final = 64 * 1024
 """Characters of a secret that is held in memory; an attached file with secrets is one, and may be longer."""
-_LONG_ENOUGH: Final = 8
-"""Characters from which on that is done: fewer might be a word."""
 _DIRECTORY: Final = "vault"
 
 
@@ -78,7 +77,7 @@ class Vault:
         self._lock = threading.Lock()
         self._secrets: dict[str, str] = {}
         """By id."""
-        self._pieces: deque[str] = deque(maxlen=_SOUGHT_AGAIN)
+        self._pieces: deque[Sought] = deque(maxlen=_SOUGHT_AGAIN)
         """The newest of them, line by line."""
         self._is_told = False
 
@@ -178,13 +177,13 @@ class Vault:
         """
         with self._lock:
             latest = list(self._pieces)
-        return _found_again(text, latest)
+        return found_again(text, latest)
 
     def finder_of(self, sealed: Mapping[str, bytes]) -> Finder:
         """The same for these secrets, by id as a store keeps them; those that cannot be opened are left out."""
         opened = [self._opened(secret_id, closed) for secret_id, closed in sealed.items()]
-        lines = [line for secret in opened if secret for line in _sought_lines(secret)]
-        return lambda text: _found_again(text, lines)
+        lines = [line for secret in opened if secret for line in sought_lines(secret)]
+        return lambda text: found_again(text, lines)
 
     def _stand_in(self, secrets: dict[str, bytes]) -> StandIn:
         """Names secrets by markers and closes them into `secrets`."""
@@ -230,7 +229,7 @@ class Vault:
             if len(self._secrets) >= _REMEMBERED:
                 del self._secrets[next(iter(self._secrets))]
             if secret_id not in self._secrets:
-                self._pieces.extend(_sought_lines(secret))
+                self._pieces.extend(sought_lines(secret))
             self._secrets[secret_id] = secret
         return secret
 
@@ -248,41 +247,6 @@ class _SealedStream:
         closed = framed(seal(data, self._key, f"{self._purpose}:{self._number}"))
         self._number += 1
         return closed if self._number > 1 else STREAM + closed
-
-
-def _sought_lines(secret: str) -> list[str]:
-    """The lines of a secret that are one wherever they stand; of a key of several lines those that name it are not."""
-    return [
-        line
-        for line in secret.splitlines()
-        if len(line) >= _LONG_ENOUGH and (line == secret or (len(line) >= 2 * _LONG_ENOUGH and " " not in line))
-    ]
-
-
-def _found_again(text: str, lines: Sequence[str]) -> list[Secret]:
-    return [Secret(start, end, "credential") for line in lines for start, end in _places(text, line)]
-
-
-def _places(text: str, secret: str) -> Iterator[tuple[int, int]]:
-    """Where a secret stands, or at least the first or the second half of a longer one with what is left beside it."""
-    middle = len(secret) // 2 if len(secret) >= 2 * _LONG_ENOUGH else len(secret)
-    start = text.find(secret[:middle])
-    while start >= 0:
-        end = start + middle
-        while end - start < len(secret) and text[end : end + 1] == secret[end - start]:
-            end += 1
-        yield start, end
-        start = text.find(secret[:middle], end)
-    if middle == len(secret):
-        return
-    tail = secret[middle:]
-    found = text.find(tail)
-    while found >= 0:
-        start, end = found, found + len(tail)
-        while end - start < len(secret) and start and text[start - 1] == secret[len(secret) - (end - start) - 1]:
-            start -= 1
-        yield start, end
-        found = text.find(tail, end)
 
 
 def _purpose(secret_id: str) -> str:

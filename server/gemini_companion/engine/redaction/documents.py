@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -24,14 +24,37 @@ _OWN_ID: Final = re.compile(r"[a-z]{1,16}-[0-9a-f]{32}")
 """Ids of our own, which are looked up by what they are."""
 _APART: Final = "\n;\n"
 """Stands between texts: nothing that assigns a value reaches across it."""
+_OPENING: Final = OPENING.encode()
+_WITH_TEXTS: Final = (str, dict, list)
 _ONE_WORD: Final = re.compile(r"[^\s\"'`\\]+")
 
 
-class _Leaf(NamedTuple):
-    text: str
-    before: str
-    """What stands before it, so that what looks through it knows what it is the value of."""
-    after: str
+class _Leaves:
+    """The texts of a document, and one text that has all of them, each with what says what it is the value of."""
+
+    __slots__ = ("_length", "attached", "pieces", "starts", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.starts: list[int] = []
+        """Where each begins in the joined one."""
+        self.pieces: list[str] = []
+        """Of the joined one."""
+        self.attached: set[int] = set()
+        """The numbers of those that are no texts, but files; they are left out of it."""
+        self._length = 0
+
+    def add(self, text: str, before: str = "", after: str = "") -> None:
+        """Add the next text, with what stands around it."""
+        shown = text
+        if is_attached(text):
+            self.attached.add(len(self.texts))
+            shown = ""
+        self.texts.append(text)
+        self.starts.append(self._length + len(before))
+        piece = f"{before}{shown}{after}{_APART}"
+        self.pieces.append(piece)
+        self._length += len(piece)
 
 
 def redacted_document(data: bytes, stand_in: StandIn, finders: Sequence[Finder] = ()) -> bytes | None:
@@ -40,57 +63,52 @@ def redacted_document(data: bytes, stand_in: StandIn, finders: Sequence[Finder] 
     Raises `msgspec.DecodeError` for what is no JSON.
     """
     value = msgspec.json.decode(data)
-    leaves = list(_leaves(value, ""))
+    leaves = _Leaves()
+    _add_texts(leaves, value, "")
     found = _found(leaves, finders)
-    if not found and OPENING.encode() not in data:
+    if not found and _OPENING not in data:
         return None
-    changed = iter([replaced(leaf.text, found.get(number, ()), stand_in) for number, leaf in enumerate(leaves)])
+    changed = iter([replaced(text, found.get(number, ()), stand_in) for number, text in enumerate(leaves.texts)])
     return msgspec.json.encode(_rebuilt(value, changed))
 
 
-def _found(leaves: Sequence[_Leaf], finders: Sequence[Finder]) -> dict[int, list[Secret]]:
-    """By the number of its leaf, what is secret of it. All are looked through in one go, but what is attached."""
-    starts: list[int] = []
-    pieces: list[str] = []
+def _found(leaves: _Leaves, finders: Sequence[Finder]) -> dict[int, list[Secret]]:
+    """By the number of its text, what is secret of it. All are looked through in one go, but what is attached."""
+    texts, starts = leaves.texts, leaves.starts
     found: dict[int, list[Secret]] = {}
-    attached: set[int] = set()
-    length = 0
-    for number, leaf in enumerate(leaves):
-        text = leaf.text
-        if is_attached(text):
-            attached.add(number)
-            if is_attached_secret(text):
-                found[number] = [Secret(0, len(text), "file")]
-            text = ""
-        starts.append(length + len(leaf.before))
-        pieces += [leaf.before, text, leaf.after, _APART]
-        length += len(leaf.before) + len(text) + len(leaf.after) + len(_APART)
-    for secret in all_secrets("".join(pieces), finders):
+    for number in leaves.attached:
+        if is_attached_secret(texts[number]):
+            found[number] = [Secret(0, len(texts[number]), "file")]
+    for secret in all_secrets("".join(leaves.pieces), finders):
         number = max(0, bisect_right(starts, secret.start) - 1)
-        while number < len(leaves) and starts[number] < secret.end:  # one that reaches into the next counts in both
+        while number < len(texts) and starts[number] < secret.end:  # one that reaches into the next counts in both
             start = max(0, secret.start - starts[number])
-            end = min(len(leaves[number].text), secret.end - starts[number])
-            if start < end and number not in attached:
+            end = min(len(texts[number]), secret.end - starts[number])
+            if start < end and number not in leaves.attached:
                 found.setdefault(number, []).append(Secret(start, end, secret.kind))
             number += 1
     return found
 
 
-def _leaves(value: object, key: str) -> Iterator[_Leaf]:
+def _add_texts(leaves: _Leaves, value: object, key: str) -> None:
     """Every text of some length, keys too, in the order of `_rebuilt`."""
     if isinstance(value, str):
         if _is_looked_at(value):
-            is_value = key and len(value) <= _LONGEST_VALUE and _TELLING.search(key) and _ONE_WORD.fullmatch(value)
-            yield _Leaf(value, f'{key}: "', '"') if is_value else _Leaf(value, "", "")
+            if key and len(value) <= _LONGEST_VALUE and _TELLING.search(key) and _ONE_WORD.fullmatch(value):
+                leaves.add(value, f'{key}: "', '"')
+            else:
+                leaves.add(value)
     elif isinstance(value, dict):
         named = cast("dict[str, Any]", value)
         for name, inside in named.items():
             if _is_looked_at(name):
-                yield _Leaf(name, "", "")
-            yield from _leaves(inside, _named_elsewhere(named) if name == "value" else name)
+                leaves.add(name)
+            if inside.__class__ in _WITH_TEXTS:
+                _add_texts(leaves, inside, _named_elsewhere(named) if name == "value" else name)
     elif isinstance(value, list):
         for inside in cast("list[Any]", value):
-            yield from _leaves(inside, key)
+            if inside.__class__ in _WITH_TEXTS:
+                _add_texts(leaves, inside, key)
 
 
 def _named_elsewhere(fields: Mapping[str, Any]) -> str:

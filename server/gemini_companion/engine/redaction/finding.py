@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from gemini_companion.engine.ide_context.secrets import REACH, Secret, find_secrets, mask_secrets
+from gemini_companion.engine.ide_context.secrets import REACH, Secret, find_secrets, mask_secrets, secrets_in
+from gemini_companion.engine.ide_context.token_runs import Sifted, sifted
 from gemini_companion.engine.redaction.markers import outside_of_markers
 
 Finder: TypeAlias = Callable[[str], Sequence[Secret]]
@@ -20,6 +21,8 @@ is found has little to find.
 """
 
 _ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,16384}+={0,2}+(?![A-Za-z0-9+/_=-])")
+"""All of it is within one run of token characters."""
+_SHORTEST_ENCODED: Final = 24
 _ALL_ENCODED: Final = re.compile(r"[A-Za-z0-9+/_-]++={0,2}+")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 
@@ -34,7 +37,8 @@ def mask(text: str) -> str:
 
 def own_secrets(text: str) -> list[Secret]:
     """Those that our own patterns find, also within base64."""
-    return [*find_secrets(text), *_encoded_secrets(text)]
+    sift = sifted(text)
+    return [*secrets_in(sift), *_encoded_secrets(sift)]
 
 
 def is_attached(text: str) -> bool:
@@ -54,7 +58,7 @@ def all_secrets(text: str, finders: Sequence[Finder] = ()) -> list[Secret]:
     `finders` look through it beside our own patterns. A secret is found if it is at most `REACH` characters long.
     """
     found: list[Secret] = []
-    for start in range(0, max(len(text), 1), SLICE):
+    for start in range(0, len(text), SLICE):
         base, end = max(0, start - REACH), start + SLICE
         part = text if base == 0 and end + REACH >= len(text) else text[base : end + REACH]
         for finder in (own_secrets, *finders):
@@ -78,12 +82,15 @@ def _merged(found: list[Secret]) -> list[Secret]:
     return merged
 
 
-def _encoded_secrets(text: str) -> Iterator[Secret]:
+def _encoded_secrets(sift: Sifted) -> Iterator[Secret]:
     """Runs of base64 that hold a text with a secret, such as the values of a Kubernetes secret."""
-    for run in _ENCODED.finditer(text):
-        decoded = _decoded(run[0])
-        if decoded is not None and (inside := find_secrets(decoded)):
-            yield Secret(run.start(), run.end(), inside[0].kind)
+    for start, end in sift.runs:
+        if end - start < _SHORTEST_ENCODED:
+            continue
+        for run in _ENCODED.finditer(sift.text, start, end):
+            decoded = _decoded(run[0])
+            if decoded is not None and (inside := find_secrets(decoded)):
+                yield Secret(run.start(), run.end(), inside[0].kind)
 
 
 def _decoded(run: str) -> str | None:

@@ -1,0 +1,72 @@
+"""Looking for what was a secret before: whole, or a half of a longer one with what is left of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from gemini_companion.engine.ide_context.secret_patterns import RUN_CHARACTERS, SHORTEST_RUN
+from gemini_companion.engine.ide_context.secrets import Secret
+from gemini_companion.engine.ide_context.token_runs import sifted
+
+_LONG_ENOUGH: Final = 8
+"""Characters from which on a secret is looked for: fewer might be a word."""
+_IN_A_RUN: Final = frozenset(RUN_CHARACTERS)
+
+
+class Sought(NamedTuple):
+    """A line of a secret, in two halves; the second one is empty where the first must not stand alone."""
+
+    head: str
+    tail: str
+    head_in_run: bytes = b""
+    """The first half, if it stands in a run of token characters and nowhere else. Few texts have such runs."""
+    tail_in_run: bytes = b""
+
+
+def sought_lines(secret: str) -> list[Sought]:
+    """The lines of a secret that are one wherever they stand; of a key of several lines those that name it are not."""
+    return [
+        _sought(line)
+        for line in secret.splitlines()
+        if len(line) >= _LONG_ENOUGH and (line == secret or (len(line) >= 2 * _LONG_ENOUGH and " " not in line))
+    ]
+
+
+def found_again(text: str, lines: Iterable[Sought]) -> list[Secret]:
+    """Wherever these stand in a text."""
+    in_runs = sifted(text).in_runs
+    return [
+        Secret(start, end, "credential")
+        for line in lines
+        if not line.head_in_run or (in_runs and (line.head_in_run in in_runs or line.tail_in_run in in_runs))
+        for start, end in _places(text, line.head, line.tail)
+    ]
+
+
+def _sought(line: str) -> Sought:
+    middle = len(line) // 2 if len(line) >= 2 * _LONG_ENOUGH else len(line)
+    head, tail = line[:middle], line[middle:]
+    if len(tail) < SHORTEST_RUN or len(head) < SHORTEST_RUN or not _IN_A_RUN.issuperset(line):
+        return Sought(head, tail)
+    return Sought(head, tail, head.encode(), tail.encode())
+
+
+def _places(text: str, head: str, tail: str) -> Iterator[tuple[int, int]]:
+    """Where a secret stands, or at least one half of it with what is left beside it."""
+    start = text.find(head)
+    while start >= 0:
+        end, left = start + len(head), 0
+        while left < len(tail) and text[end : end + 1] == tail[left]:
+            end, left = end + 1, left + 1
+        yield start, end
+        start = text.find(head, end)
+    if not tail:
+        return
+    found = text.find(tail)
+    while found >= 0:
+        start, end, left = found, found + len(tail), len(head)
+        while left and start and text[start - 1] == head[left - 1]:
+            start, left = start - 1, left - 1
+        yield start, end
+        found = text.find(tail, end)

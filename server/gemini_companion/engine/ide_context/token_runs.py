@@ -1,0 +1,66 @@
+"""Runs of the characters that tokens are made of: nearly all kinds of secrets stand within one, few texts have many.
+
+They are found by two passes of C over the text, one byte a character, however many patterns are tried within them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from gemini_companion.engine.ide_context.secret_patterns import RUN_CHARACTERS, SHORTEST_RUN
+
+Span: TypeAlias = tuple[int, int]
+
+_IN, _OUT = b"x", b" "
+_MASK: Final = bytes.maketrans(
+    bytes(range(256)), bytes(_IN[0] if chr(n) in RUN_CHARACTERS else _OUT[0] for n in range(256))
+)
+_SHORTEST: Final = _IN * SHORTEST_RUN
+
+
+class Sifted(NamedTuple):
+    """A text, and what of it may be a token."""
+
+    text: str
+    plain: bytes
+    """The text, one byte a character: `?` for each that is not ASCII."""
+    runs: list[Span]
+    """Start and end of the runs of `SHORTEST_RUN` characters or more, in order."""
+    in_runs: bytes
+    """What stands in them, one a line."""
+
+
+def sifted(text: str) -> Sifted:
+    """Find the runs of a text. Linear in its length."""
+    plain = text.encode("ascii", "replace")
+    mask = plain.translate(_MASK)
+    runs: list[Span] = []
+    found, done = mask.find(_SHORTEST), 0
+    while found >= 0:
+        start = mask.rfind(_OUT, done, found) + 1 or done
+        done = mask.find(_OUT, found)
+        if done < 0:
+            done = len(mask)
+        runs.append((start, done))
+        found = mask.find(_SHORTEST, done)
+    return Sifted(text, plain, runs, b"\n".join([plain[start:end] for start, end in runs]))
+
+
+def joined(spans: Iterable[Span]) -> list[Span]:
+    """The same places, in order, and those that overlap as one."""
+    apart: list[Span] = []
+    for start, end in sorted(spans):
+        if apart and start <= apart[-1][1]:
+            apart[-1] = apart[-1][0], max(apart[-1][1], end)
+        else:
+            apart.append((start, end))
+    return apart
+
+
+def places_of(plain: bytes, word: bytes) -> Iterator[int]:
+    """Wherever a word begins, without those that begin within another one of it."""
+    found = plain.find(word)
+    while found >= 0:
+        yield found
+        found = plain.find(word, found + len(word))
