@@ -26,7 +26,7 @@ from tests.support.patience import PATIENCE
 
 
 @pytest.mark.parametrize(
-    "row", (*REQUESTS, *LSP_REQUESTS, *COMMANDS.values(), *NOTIFICATIONS, *LSP_NOTIFICATIONS), ids=lambda row: row.name
+    "row", [*REQUESTS, *LSP_REQUESTS, *COMMANDS.values(), *NOTIFICATIONS, *LSP_NOTIFICATIONS], ids=lambda row: row.name
 )
 def test_the_handler_of_every_method_and_command_can_be_loaded(row: Any) -> None:
     assert callable(row.handler)
