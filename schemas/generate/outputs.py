@@ -11,7 +11,8 @@ from gemini_companion import __version__
 from gemini_companion.engine.hooks.schema import HookFiles
 from gemini_companion.protocol.commands import COMMANDS
 from gemini_companion.protocol.options import InitializationOptions
-from gemini_companion.protocol.table import METHODS, NOTIFICATIONS, REQUESTS
+from gemini_companion.protocol.table import NOTIFICATIONS, REQUESTS
+from gemini_companion.protocol.to_client import METHODS
 from gemini_companion.sessions.events import EVENTS
 from gemini_companion.sessions.interchange import SessionExport
 from gemini_companion.settings.schema import SettingsFile

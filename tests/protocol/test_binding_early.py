@@ -95,6 +95,7 @@ async def test_nothing_is_bound_for_a_client_that_has_left(monkeypatch: pytest.M
         {"rootPath": "/work"},
         {"rootUri": "file:///a", "workspaceFolders": [{"uri": "file:///b", "name": "b"}, {"uri": "untitled:c"}]},
         {"rootUri": "file:///a", "workspaceFolders": []},
+        {"workspaceFolders": [{"uri": "file:///%61", "name": "a"}, {"uri": "file:///a", "name": "again"}]},
         {"capabilities": {"general": {"positionEncodings": ["x", 3, "utf-8", "utf-16"]}}},
         {"capabilities": {"general": {"positionEncodings": "utf-8"}}},
     ],
@@ -109,15 +110,16 @@ def test_a_late_workspace_is_that_of_pygls(said: dict[str, Any]) -> None:
         else None,
     )
     late, at_once = LateWorkspace(params), open_workspace(params)
+    folders = {uri: folder.uri for uri, folder in at_once.folders.items()}
     assert late.encoding == at_once.encoding
-    assert {uri: folder.uri for uri, folder in late.folders.items()} == {
-        uri: folder.uri for uri, folder in at_once.folders.items()
-    }
+    assert {uri: folder.uri for uri, folder in late.folders.items()} == folders
+    assert late.opened("file:///b/a.py") is None
     item = lsp.TextDocumentItem(uri="file:///b/a.py", language_id="python", version=1, text="é\n")
     late.apply(lsp.DID_OPEN, lsp.DidOpenParams(text_document=item))
     opened = late.opened("file:///b/a.py")
     assert opened is not None
     assert opened.source == "é\n"
+    assert {uri: folder.uri for uri, folder in late.folders.items()} == folders
 
 
 def test_a_root_that_is_no_uri_is_refused_before_the_workspace_is_made() -> None:

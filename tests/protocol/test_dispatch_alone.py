@@ -150,8 +150,10 @@ async def test_answers_to_requests_of_somebody_else_are_handed_on():
     assert others == [("theirs", 1)]
 
 
-def test_document_notifications_are_bound_with_their_own_params_only():
+def test_document_notifications_are_taken_with_their_own_params_only():
+    routes = Routes()
+    routes.bind_notification(
+        Notification(lsp.DID_OPEN, Empty, lambda _host, _params: None, doc="Opened."), lambda _params: None
+    )
     with pytest.raises(TypeError):
-        Routes().bind_notification(
-            Notification(lsp.DID_OPEN, Empty, lambda _host, _params: None, doc="Opened."), lambda _params: None
-        )
+        routes.notification(lsp.DID_OPEN, {})

@@ -19,7 +19,7 @@ from msgspec import inspect as mi
 from gemini_companion.protocol.commands import COMMANDS
 from gemini_companion.protocol.methods import Notification, Request, ServerNotification, ServerRequest
 from gemini_companion.protocol.options import InitializationOptions
-from gemini_companion.protocol.table import METHODS
+from gemini_companion.protocol.to_client import METHODS
 from gemini_companion.sessions.events import EVENTS
 from gemini_companion.sessions.interchange import SessionExport
 from gemini_companion.settings.schema import SettingsFile

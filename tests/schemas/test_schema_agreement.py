@@ -16,7 +16,7 @@ from msgspec import inspect as mi
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.protocol.codec import decode, encode
 from gemini_companion.protocol.methods import Notification, Request, ServerRequest
-from gemini_companion.protocol.table import METHODS
+from gemini_companion.protocol.to_client import METHODS
 from gemini_companion.sessions.events import EVENTS
 from schemas.generate.outputs import OUTPUTS
 from tests.support.examples import examples

@@ -5,32 +5,16 @@ people.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from gemini_companion.engine.errors import Cancelled, CompanionError, InvalidInput
-from gemini_companion.protocol.connection import Connection
-from gemini_companion.protocol.editor_state import span_of
-from gemini_companion.protocol.host import Host
-from gemini_companion.protocol.messages import ERROR, INFO, sentence_for, show_message
+from gemini_companion.engine.errors import Cancelled, CompanionError
+from gemini_companion.protocol import handlers
 from gemini_companion.protocol.methods import Request, request
-from gemini_companion.protocol.paths import path_of
-from gemini_companion.protocol.routes import Routes
 from gemini_companion.protocol.table import REQUESTS
-from gemini_companion.protocol.types import PinSelectionParams
-from gemini_companion.sessions import pins
-from gemini_companion.sessions.results import Pin
 
-
-async def pin_selection(host: Host, params: PinSelectionParams) -> Pin:
-    """Pin the text of a range of an open document."""
-    path = path_of(params.uri)
-    text = host.client.editor.text(path, span_of(params.range)).strip() if path else ""
-    if not text:
-        raise InvalidInput(
-            "There is no text in this range of an open document.", path="$.range", hint="Select some text first."
-        )
-    return await pins.pin(await host.hold(params.session_id), text=text)
+if TYPE_CHECKING:
+    from gemini_companion.protocol.host import Host
+    from gemini_companion.protocol.routes import Routes
 
 
 _BY_NAME: Final = {method.name: method for method in REQUESTS}
@@ -41,7 +25,7 @@ COMMANDS: Final[dict[str, Request[Any, Any]]] = {
     "gemini.compressionStatus": _BY_NAME["gemini/compressionStatus"],
     "gemini.undoCompression": _BY_NAME["gemini/compression/undo"],
     "gemini.newSession": _BY_NAME["gemini/session/new"],
-    "gemini.pinSelection": request("gemini/pin", pin_selection, doc="Pin the selected text."),
+    "gemini.pinSelection": request("gemini/pin", lambda: handlers.editor.pin_selection, doc="Pin the selected text."),
     "gemini.showContext": _BY_NAME["gemini/context"],
 }
 
@@ -49,22 +33,24 @@ COMMANDS: Final[dict[str, Request[Any, Any]]] = {
 def bind_commands(routes: Routes, host: Host) -> None:
     """Offer every command."""
     for name, method in COMMANDS.items():
-        routes.bind_command(name, method, _with_message(partial(method.handler, host), host.connection))
+        routes.bind_command(name, method, _with_message(method, host))
 
 
-def _with_message(call: Callable[[Any], Awaitable[Any]], connection: Connection) -> Callable[[Any], Awaitable[Any]]:
-    """The same call, its outcome shown to the person as well."""
+def _with_message(method: Request[Any, Any], host: Host) -> Callable[[Any], Awaitable[Any]]:
+    """Calls the handler, and shows the outcome to the person as well."""
 
     async def run(params: Any) -> Any:
+        from gemini_companion.protocol.messages import ERROR, INFO, sentence_for, show_message
+
         try:
-            result = await call(params)
+            result = await method.handler(host, params)
         except Cancelled as fault:  # the person did that
-            show_message(connection, INFO, fault.message)
+            show_message(host.connection, INFO, fault.message)
             raise
         except CompanionError as fault:
-            show_message(connection, ERROR, fault.message_with_hint)
+            show_message(host.connection, ERROR, fault.message_with_hint)
             raise
-        show_message(connection, INFO, sentence_for(result))
+        show_message(host.connection, INFO, sentence_for(result))
         return result
 
     return run

@@ -1,10 +1,10 @@
-"""The workspace of a client, made when something of it is needed: no answer to `initialize` waits for pygls."""
+"""The workspace of a client, made with its first document: neither `initialize` nor a first prompt waits for pygls."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import msgspec
 
@@ -22,6 +22,8 @@ class LateWorkspace:
 
     def __init__(self, params: lsp.InitializeParams) -> None:
         self._described = described(params)
+        self._documents: Documents | None = None
+        """From the first notification on."""
 
     @property
     def encoding(self) -> PositionEncoding:
@@ -30,19 +32,19 @@ class LateWorkspace:
 
     @property
     def folders(self) -> Mapping[str, Folder]:
-        """The workspace folders by URI."""
+        """The workspace folders by URI, as pygls spells it."""
+        if self._documents is None:
+            return {unquote(folder.uri): folder for folder in self._described.folders}
         return self._documents.folders
 
     def opened(self, uri: str) -> Document | None:
         """The document with this URI if it is open."""
-        return self._documents.opened(uri)
+        return None if self._documents is None else self._documents.opened(uri)
 
     def apply(self, method: str, params: msgspec.Struct) -> None:
         """Apply one of `lsp.DOCUMENT_NOTIFICATIONS`. Raises `InvalidInput` as `Documents` does."""
+        if self._documents is None:
+            from gemini_companion.protocol.documents import documents_of
+
+            self._documents = documents_of(self._described)
         self._documents.apply(method, params)
-
-    @cached_property
-    def _documents(self) -> Documents:
-        from gemini_companion.protocol.documents import documents_of
-
-        return documents_of(self._described)

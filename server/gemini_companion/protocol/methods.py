@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, get_type_hints
 import msgspec
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.protocol.errors import DEFECT, log_defect, protocol_error
 
 P = TypeVar("P", bound=msgspec.Struct)
 R = TypeVar("R")
@@ -26,7 +27,7 @@ class Empty(msgspec.Struct, frozen=True, kw_only=True):
     """No fields: the params of a method that needs none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Request(Generic[P, R]):
     """A request from the client. `result` is `None` where the answer is always `null`; `doc` is for people."""
 
@@ -39,7 +40,7 @@ class Request(Generic[P, R]):
     """The faults that are to be expected, beyond invalid params and a cancel."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Notification(Generic[P]):
     """A notification from the client."""
 
@@ -68,22 +69,56 @@ class ServerRequest(Generic[P, R]):
     doc: str = field(kw_only=True)
 
 
+class _Late:
+    """A row whose handler, and with it its types, is found when one of them is first needed."""
+
+    def __init__(self, find: Callable[[], Callable[..., Any]], **known: Any) -> None:
+        self.__dict__ |= {"_find": find, **known}  # the row is frozen
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for what is not there yet. Raises `RpcError` if the handler's module cannot be loaded."""
+        if name not in ("params", "result", "handler"):
+            raise AttributeError(name)
+        known = self.__dict__
+        try:
+            handler = known["_find"]()
+            hints = get_type_hints(handler)
+        except Exception as error:  # whatever a broken installation makes of an import
+            log_defect(error, doing=f"loading {known['name']}")
+            raise protocol_error(
+                DEFECT,
+                f"What answers {known['name']} could not be loaded.",
+                hint="Install Gemini Companion again. The server's log (its standard error, or --log-file) says more.",
+            ) from error
+        result = None if hints["return"] is type(None) else hints["return"]
+        known |= {"params": hints["params"], "result": result, "handler": handler}
+        return known[name]
+
+
+class _LateRequest(_Late, Request[P, R]):
+    pass
+
+
+class _LateNotification(_Late, Notification[P]):
+    pass
+
+
 def request(
     name: str,
-    handler: RequestHandler[P, R],
+    find: Callable[[], RequestHandler[P, R]],
     *,
     doc: str,
     errors: tuple[type[CompanionError], ...] = (),
 ) -> Request[P, R]:
-    """A request whose types are those of its handler, which annotates `params` and what it returns."""
-    hints = get_type_hints(handler)
-    result = None if hints["return"] is type(None) else hints["return"]
-    return Request(name, hints["params"], result, handler, doc=doc, errors=errors)
+    """A request whose handler `find` loads, once it is needed; its types are those that the handler annotates for
+    `params` and for what it returns. Then `RpcError` is raised if that fails.
+    """
+    return _LateRequest(find, name=name, doc=doc, errors=errors)
 
 
-def notification(name: str, handler: NotificationHandler[P], *, doc: str) -> Notification[P]:
-    """A notification whose type is that of its handler, which annotates `params`."""
-    return Notification(name, get_type_hints(handler)["params"], handler, doc=doc)
+def notification(name: str, find: Callable[[], NotificationHandler[P]], *, doc: str) -> Notification[P]:
+    """A notification of the same kind; its handler annotates `params`."""
+    return _LateNotification(find, name=name, doc=doc)
 
 
 Method: TypeAlias = Request[Any, Any] | Notification[Any] | ServerNotification[Any] | ServerRequest[Any, Any]

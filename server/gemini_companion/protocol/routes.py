@@ -60,9 +60,6 @@ class Routes:
 
         Those about documents (`lsp.DOCUMENT_NOTIFICATIONS`) have changed the workspace by then.
         """
-        own = lsp.DOCUMENT_NOTIFICATIONS.get(method.name)
-        if own is not None and own is not method.params:
-            raise TypeError(f"{method.name} has the params {own.__name__}")
         _check_free(self.notifications, method.name)
         self.notifications[method.name] = (method, call)
 
@@ -83,9 +80,14 @@ class Routes:
         return _routed(method, call, decode_params(method.params, raw))
 
     def notification(self, name: str, raw: object) -> RoutedNotification | None:
-        """Find and decode a notification; `None` if nothing is bound to the name. Raises `InvalidInput`."""
+        """Find and decode a notification; `None` if nothing is bound to the name. Raises `InvalidInput`; and
+        `TypeError` for one about documents that is bound with other params than the workspace takes.
+        """
         if name in self.notifications:
             method, call = self.notifications[name]
+            own = lsp.DOCUMENT_NOTIFICATIONS.get(name, method.params)
+            if own is not method.params:
+                raise TypeError(f"{name} has the params {own.__name__}")
             params = decode_params(method.params, raw)
             return RoutedNotification(params, partial(call, params))
         if name in lsp.DOCUMENT_NOTIFICATIONS:

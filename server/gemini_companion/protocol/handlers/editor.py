@@ -1,5 +1,5 @@
-"""Handlers of what the editor reports (documents, the IDE context notice, folders, settings), of code actions, and of
-the files that can be named.
+"""Handlers of what the editor reports (documents, the IDE context notice, folders, settings), of code actions, of the
+files that can be named, and of a selection that is pinned.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.protocol.code_actions import code_actions
 from gemini_companion.protocol.editor_state import diagnostics_of, placeless_files, reported_files, span_of
 from gemini_companion.protocol.host import Host
@@ -19,14 +20,16 @@ from gemini_companion.protocol.types import (
     EditorSettings,
     FilesParams,
     IdeContextParams,
+    PinSelectionParams,
     PromptCheckParams,
     SetTraceParams,
 )
+from gemini_companion.sessions import pins
 from gemini_companion.sessions.context.code_actions import prompt_actions
 from gemini_companion.sessions.context.file_names import find_files
 from gemini_companion.sessions.context.prompt_check import check_prompt
 from gemini_companion.sessions.context.reports import PromptCheck
-from gemini_companion.sessions.results import WorkspaceFileList
+from gemini_companion.sessions.results import Pin, WorkspaceFileList
 
 
 def did_open(host: Host, params: DidOpenParams) -> None:
@@ -97,3 +100,14 @@ async def code_action(host: Host, params: CodeActionParams) -> list[dict[str, An
     diagnostics = diagnostics_of(sent, host.client.editor, path)
     offered = await prompt_actions(host.app.services.workspace, host.client, path, span_of(params.range), diagnostics)
     return code_actions(offered, sent, host.connection)
+
+
+async def pin_selection(host: Host, params: PinSelectionParams) -> Pin:
+    """Pin the text of a range of an open document."""
+    path = path_of(params.uri)
+    text = host.client.editor.text(path, span_of(params.range)).strip() if path else ""
+    if not text:
+        raise InvalidInput(
+            "There is no text in this range of an open document.", path="$.range", hint="Select some text first."
+        )
+    return await pins.pin(await host.hold(params.session_id), text=text)
