@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from gemini_companion.engine.facts.patterns import (
     COMMANDS,
@@ -15,6 +16,7 @@ from gemini_companion.engine.facts.patterns import (
     URLS,
     found,
     hinted,
+    numbers_found,
 )
 from gemini_companion.engine.facts.rules import (
     is_announcement,
@@ -295,3 +297,38 @@ def test_any_text_can_be_judged_and_no_quick_look_hides_a_rule(text: str):
 def test_a_fact_is_found_and_its_hints_let_it_through(kind: object, text: str):
     assert list(found(kind(), text))  # pyright: ignore[reportCallIssue]
     assert kind is not ERRORS or hinted(text.lower(), ERROR_HINTS)
+
+
+WITH_NUMBERS = st.lists(
+    st.one_of(
+        st.sampled_from(
+            (
+                "1",
+                "port 8080",
+                "v1.2.3-rc.1",
+                "12 September",
+                "gift_card_" * 2 + "_4711",
+                "a" * 20 + "_" + "_".join(["b" * 20] * 4) + "_12",
+                "abcdefab-cdef-abcd-efab-cdefabcdefab",
+                "0123abcd-0123-0123-0123-0123456789ab",
+                "deadbeef" * 4 + "0",
+                "JIRA-17",
+                "5 ms",
+                "ポート 80",
+                "#12",
+                "$1,000.50",
+            )
+        ),
+        st.integers(0, 300).map("x".__mul__),
+        st.integers(0, 300).map("- ".__mul__),
+        st.integers(0, 90).map("some words ".__mul__),
+    ),
+    max_size=8,
+).map(" ".join)
+
+
+@given(WITH_NUMBERS)
+def test_looked_for_around_digits_alone_the_same_numbers_are_found(text: str):
+    digit = next((place for place, character in enumerate(text) if character.isdigit()), None)
+    everywhere = [] if digit is None else list(found(NUMBERS(), text, max(0, digit - 64)))
+    assert list(numbers_found(text)) == everywhere

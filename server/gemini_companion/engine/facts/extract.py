@@ -14,13 +14,13 @@ from gemini_companion.engine.facts.patterns import (
     ERROR_HINTS,
     ERRORS,
     MARKED_TASKS,
-    NUMBERS,
     SHELL_FENCE,
     SYMBOLS,
     URLS,
     found,
     hinted,
     lazy,
+    numbers_found,
 )
 from gemini_companion.engine.facts.rules import is_decision, is_plan, is_rule, may_hold, may_hold_rule
 from gemini_companion.engine.facts.sentences import (
@@ -43,8 +43,6 @@ _LONGEST_REPORT: Final = 240
 _LONGEST_RULE: Final = 1_000
 _SHORT_HEADING: Final = 40
 """Characters below which what ends in a colon is a heading."""
-_BEFORE_DIGIT: Final = 64
-"""Characters before a number that can belong to it: `version `, `gift_card_`."""
 _DEEPEST: Final = 32
 """Levels of nesting that are looked into in the arguments of a call."""
 _COMMAND_KEYS: Final = ("command", "cmd", "shell_command", "bash_command", "commands", "script", "code", "input")
@@ -57,7 +55,6 @@ _COMMAND_COMPANIONS: Final = frozenset(
 _Found: TypeAlias = tuple[FactKind, str, bool, str]
 """A fact's kind, its text, whether it is only listed, and a directive's line."""
 
-_DIGIT: Final = lazy(r"\d")
 _INNER: Final = lazy(r"[a-z][A-Z]")
 _SHELL_NAME: Final = lazy(
     r"(?i)shell|bash|terminal|command|powershell|console|(?<![a-z])(?:exec|execute|run|sh|zsh|cmd|process)(?![a-z])"
@@ -284,8 +281,7 @@ def _patterns(text: str) -> Iterator[_Found]:
 
 def numbers_in(text: str) -> Iterator[str]:
     """Ports, versions, ids, sums, dates, measures and line numbers in `text`."""
-    if digit := _DIGIT().search(text):
-        yield from found(NUMBERS(), text, max(0, digit.start() - _BEFORE_DIGIT))
+    return numbers_found(text)
 
 
 def addresses_in(text: str) -> Iterator[str]:

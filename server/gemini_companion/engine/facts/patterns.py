@@ -8,6 +8,7 @@ path?) is in `paths` and `rules`.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Final
@@ -87,6 +88,16 @@ NUMBERS: Final = lazy(
     r"|万円|ドル|元|€)|(?:19|20)\d\d年(?:\d{1,2}月(?:\d{1,2}日)?)?|(?i:\blines?)[ \t]\d{1,7}(?:[ \t]?[-–][ \t]?\d{1,7})?\b"
     r"|\d{1,7}(?:行目|行|秒|分)"
 )
+_BEFORE_FIRST: Final = 64
+"""Characters before the first number of a text that can belong to it: `version `, `gift_card_`."""
+_BEFORE: Final = 128
+"""More than what `NUMBERS` finds can have before its first digit."""
+_BEHIND: Final = 64
+"""More than it can have behind its last, or between two digits."""
+_DIGITS: Final = lazy(rf"\d++(?:\D{{1,{_BEFORE + _BEHIND}}}+\d++)*+")
+"""Digits that are so close together that one fact may reach from one to the next."""
+_DIGITLESS: Final = lazy(r"[a-fA-F]{8}-(?:[a-fA-F]{4}-){3}[a-fA-F]{12}")
+"""The one thing that `NUMBERS` finds though it may have no digit."""
 URLS: Final = lazy(r"\b(?:https?|ftp|ssh|wss?|file|git)://[^\s<>\"'`{}|\\^()（）「」『』、。，\[\]]{2,2000}")
 SYMBOLS: Final = lazy(
     r"(?<!`)`(?P<quoted>[A-Za-z_$@][\w.$:#@-]{2,59}(?:\(\))?)`(?!`)"
@@ -101,10 +112,28 @@ MARKED_TASKS: Final = lazy(
 """Lines that say themselves that something is open."""
 
 
-def found(pattern: re.Pattern[str], text: str, start: int = 0) -> Iterator[str]:
-    """What a pattern finds in `text`: its named group where it has one, else all of it."""
-    for match in pattern.finditer(text, start):
+def found(pattern: re.Pattern[str], text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[str]:
+    """What a pattern finds in `text`, or in a span of it: its named group where it has one, else all of it."""
+    for match in pattern.finditer(text, start, end):
         yield match[match.lastgroup or 0].rstrip()
+
+
+def numbers_found(text: str) -> Iterator[str]:
+    """What `NUMBERS` finds, but in a text without digits, where it finds nothing that counts.
+
+    It is looked for around digits alone: the pattern has many alternatives, and most of a text is words.
+    """
+    start = 0
+    for digits in _DIGITS().finditer(text):
+        if start == 0:
+            start = max(0, digits.start() - _BEFORE_FIRST)
+            if text.count("-") >= 4 and _DIGITLESS().search(text, start):
+                yield from found(NUMBERS(), text, start)
+                return
+        else:
+            start = digits.start() - _BEFORE
+        yield from found(NUMBERS(), text, start, digits.end() + _BEHIND)
+        start = digits.end()
 
 
 def hinted(lowered: str, hints: tuple[str, ...]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
@@ -21,8 +22,8 @@ MOST_MISSING: Final = 50
 NEWEST: Final = 20
 """Contents at the end of what is hidden in which everything counts."""
 
-_CACHED: Final = 50_000
-"""Contents whose facts a cache holds; of more than that it begins anew."""
+_CACHED: Final = 250_000
+"""Contents whose facts a cache holds; of more than that it begins anew. One without facts costs a hundred bytes."""
 _MOST_WORDS: Final = 1_000_000
 """Different words that a cache holds."""
 LOOKED_FOR: Final = 2_000
@@ -50,6 +51,7 @@ INVISIBLE: Final[dict[int, None]] = dict.fromkeys(
 )
 """Control characters and marks that nobody sees, for `str.translate`: terminal codes, directions of writing."""
 _SIGNS: Final = INVISIBLE | str.maketrans({"‹": "<", "’": "'", "`": None, "*": None, "“": '"', "”": '"'})
+_SIGN: Final = lazy(f"[{re.escape(''.join(map(chr, _SIGNS)))}]")
 _WORDS: Final = lazy(r"[a-z0-9_]+")
 _LETTERS: Final = lazy(r"[a-z]+|[0-9]+(?:[.,][0-9]+)*+")
 
@@ -61,17 +63,17 @@ class FactCache:
     """
 
     def __init__(self) -> None:
-        self._facts: dict[int, tuple[Content, list[Fact]]] = {}
+        self._facts: dict[int, tuple[Content, Sequence[Fact]]] = {}
         self._said: dict[int, tuple[Content, Said]] = {}
         self._read: dict[int, Content] = {}
         self._words: set[str] = set()
 
-    def facts_of(self, source: FactSource) -> list[Fact]:
+    def facts_of(self, source: FactSource) -> Sequence[Fact]:
         """The facts of a content; they carry the index that it had when it was first looked through."""
         known = self._facts.get(id(source.content))
         if known is not None and known[0] is source.content:
             return known[1]
-        facts = facts_of(source)
+        facts: Sequence[Fact] = facts_of(source) or ()
         if len(self._facts) >= _CACHED:
             self._facts.clear()
         self._facts[id(source.content)] = (source.content, facts)
@@ -325,7 +327,9 @@ def needle_of(fact: Fact) -> Needle:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.translate(_SIGNS).casefold().split())
+    if text.isascii() or _SIGN().search(text):  # to translate what is not ASCII takes far longer than to search it
+        text = text.translate(_SIGNS)
+    return " ".join(text.casefold().split())
 
 
 def _joined(before: str, after: str) -> bool:

@@ -32,6 +32,8 @@ _CHATTER: Final = lazy(
     r"|staying motivated|it up|up|in touch|me posted|dreaming|smiling|believing)\b|\binstead of (?:me|you|us)\b",
     re.IGNORECASE,
 )
+_CHATTER_HINTS: Final = hints("never |n't|n’t|dont|not|can|always |must|should|only |make sure |keep |instead of")
+"""The same for what `_CHATTER` finds."""
 _REQUEST: Final = lazy(
     r"\W*+(?:bitte|k(?:ö|oe)nnt(?:est|en)|kannst du|würdest du|请|麻烦|帮我|[^\n]{1,80}(?:てください|して下さい|てもらえ|お願い))"
     r"|\W*+(?:(?:yes|yeah|ok(?:ay)?|sure|great|perfect|thanks?(?: you)?|alright|good|fine|now|then|and|so|hi"
@@ -51,26 +53,74 @@ _OPENS: Final = (
     r"(?:^|[.!?:;,–—(*\n]|\b(?:please|and|but|so|then|also|remember|to|that|just|should)\b)"
     r"[ \n\"'*_`]{0,4}(?:\d{1,3}[.)] ?)?(?:please |also |just |try to |always |you )?"
 )
-_RULE: Final = lazy(
-    rf"{_OPENS}(?:{_STRONG}|prefer|only)\b"
-    r"|^\W{0,4}(?:\d{1,3}[.)] ?)?(?:please )?(?:use(?! (?:my|it|that|this|them|these|those)\b)|keep|leave|treat|assume"
-    r"|answer|reply|respond|stick (?:to|with)|limit)\b(?!,)|^\W{0,4}(?:\d{1,3}[.)] ?)?no (?!(?:one|idea|problem"
+_RULE_BEGINS: Final = lazy(
+    r"\W{0,4}(?:(?:\d{1,3}[.)] ?)?(?:(?:please )?(?:use(?! (?:my|it|that|this|them|these|those)\b)|keep|leave|treat"
+    r"|assume|answer|reply|respond|stick (?:to|with)|limit)\b(?!,)|no (?!(?:one|idea|problem"
     r"|worries|thanks|way|doubt|wonder|need|luck|reason|clue|rush|matter|longer)\b)(?![^\n]{0,80}\b(?:provided|found"
-    r"|given|needed|available|left|yet)\b)|\b(?!(?:i|he|she|that|who|what)\b)[\w`()./-]{1,40} (?:all |also "
-    r"|both )?(?:must|shall|may only|may not|mustn['’]t|shan['’]t)\b|\b(?:you|nobody|no one|nothing"
-    r"|anything) (?:[\w./`-]{1,40} ){0,3}(?:can(?:not|['’]t| not)|may)\b|\b(?:every|each|all"
-    r"|any) [\w`./ -]{1,60} (?:ha(?:s|ve) to|needs? to|should)\b"
-    rf"|\b(?:you|it|this|that|there|everything|nothing|code|the [\w`./-]{{2,40}}(?: [\w`./-]{{2,40}})?"
-    rf"|[a-z`_./-]{{3,40}}s|[\w./-]{{1,40}}\.[a-z]{{1,4}}) (?:all |also |always )?(?:should(?:n['’]t)?|ha(?:ve|s) to"
-    rf"|needs? to be)\b|\bi(?: would|['’]d| do)? (?:strongly |really |much |always |rather )?(?:prefer|insist|want you"
-    rf"|need you|expect you|want (?:no|only|all|every)|do{_NOT} (?:want|like you))\b|\bwe (?:all )?(?:always|never"
-    rf"|only|do{_NOT})\b"
-    r"|\b(?:not allowed|not permitted|forbidden|prohibited|disallowed|off[ -]limits|mandatory|at all times|no (?:more"
-    r"|fewer|less) than|at (?:most|least) \d|strictly|unless i|until i|whenever you|every time you|(?:is|are) required"
-    r"|my preference|the rule)\b|^\W{0,4}(?:use|write|put|place|name|call|prefer|choose"
-    r"|take)\b[^\n]{0,200}\b(?:instead(?: of)?|rather than|not)\b",
+    r"|given|needed|available|left|yet)\b))|(?:use|write|put|place|name|call|prefer|choose|take)\b[^\n]{0,200}"
+    r"\b(?:instead(?: of)?|rather than|not)\b)",
     re.IGNORECASE,
 )
+_DUTY: Final = hints("should|have to|has to|need")
+_RULES: Final = (
+    (
+        hints(
+            "never|always|n't|n’t|dont|not|avoid|refrain|make sure|be sure|ensure|from now|under no|by default|"
+            "no longer|prefer|only"
+        ),
+        lazy(rf"{_OPENS}(?:{_STRONG}|prefer|only)\b", re.IGNORECASE),
+    ),
+    (
+        hints("must|shall|may only|may not|shan"),
+        lazy(
+            r"\b(?!(?:i|he|she|that|who|what)\b)[\w`()./-]{1,40} (?:all |also |both )?"
+            r"(?:must|shall|may only|may not|mustn['’]t|shan['’]t)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        hints("can|may"),
+        lazy(
+            r"\b(?:you|nobody|no one|nothing|anything) (?:[\w./`-]{1,40} ){0,3}(?:can(?:not|['’]t| not)|may)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        _DUTY,
+        lazy(r"\b(?:every|each|all|any) [\w`./ -]{1,60} (?:ha(?:s|ve) to|needs? to|should)\b", re.IGNORECASE),
+    ),
+    (
+        _DUTY,
+        lazy(
+            r"\b(?:you|it|this|that|there|everything|nothing|code|the [\w`./-]{2,40}(?: [\w`./-]{2,40})?"
+            r"|[a-z`_./-]{3,40}s|[\w./-]{1,40}\.[a-z]{1,4}) (?:all |also |always )?(?:should(?:n['’]t)?|ha(?:ve|s) to"
+            r"|needs? to be)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        hints("prefer|insist|want|need you|expect you|like you"),
+        lazy(
+            rf"\bi(?: would|['’]d| do)? (?:strongly |really |much |always |rather )?(?:prefer|insist|want you"
+            rf"|need you|expect you|want (?:no|only|all|every)|do{_NOT} (?:want|like you))\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (hints("we "), lazy(rf"\bwe (?:all )?(?:always|never|only|do{_NOT})\b", re.IGNORECASE)),
+    (
+        hints(
+            "allowed|permitted|forbidden|prohibited|limits|mandatory|at all times|no more|no fewer|no less|at most|"
+            "at least|strictly|unless i|until i|whenever you|every time you|required|my preference|the rule"
+        ),
+        lazy(
+            r"\b(?:not allowed|not permitted|forbidden|prohibited|disallowed|off[ -]limits|mandatory|at all times"
+            r"|no (?:more|fewer|less) than|at (?:most|least) \d|strictly|unless i|until i|whenever you"
+            r"|every time you|(?:is|are) required|my preference|the rule)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+"""What a rule has in it, each with its hints: to search for all of it everywhere is slow."""
 _NARRATED: Final = lazy(
     rf"\W*+(?:i(?! (?:would |['’]d |do |strongly |really )?(?:prefer|insist|want|need you|expect you|do{_NOT} (?:want"
     rf"|like)))(?!['’]d (?:rather|prefer|like))|he|she|who|what|why|how|where|wow|haha|my (?!preference|rule)|our|your"
@@ -80,11 +130,11 @@ _NARRATED: Final = lazy(
     re.IGNORECASE,
 )
 _CJK_RULE: Final = lazy(
-    r"必ず|絶対|常に|いつも|決して|けっして|かならず|(?:し|さ|せ|か|が|ま|ら|わ|ば|な|た|べ|え|け|げ|て|め|れ)ないで(?!す)|てはいけ|てはなら|ちゃ(?:だめ|ダメ|いけ)|だめ|ダメ|駄目"
+    r"(?=[⺀-\U0010ffff])(?:必ず|絶対|常に|いつも|決して|けっして|かならず|(?:し|さ|せ|か|が|ま|ら|わ|ば|な|た|べ|え|け|げ|て|め|れ)ないで(?!す)|てはいけ|てはなら|ちゃ(?:だめ|ダメ|いけ)|だめ|ダメ|駄目"
     r"|なければ(?:なら|いけ)|なくては(?:なら|いけ)|ねばなら|なきゃ|だけ(?:に|で|を|を?(?:使|変|触))|のみ|以外|以内|べき|禁止|厳禁|不可(?!欠)|必須|厳守|限定|なるべく|できるだけ"
     r"|可能な限り|極力|優先|避け|代わりに|かわりに|ではなく|じゃなく|今後|これから(?:は|も)|[でに](?:答え|返答し|回答し|書い)て(?:ください|下さい)|こと(?:。|$)|(?:使|変え|触|足"
     r"|増)(?:わ|え|ら|さ|やさ)ない(?:こと|。|$)|必须|务必|一定要|不要|不得|不能|不可以|不许|切勿|请勿|千万|别(?:再|用|改|碰|动|提交|删|在|把)|始终|总是|永远|只能|只(?:用|改|允许"
-    r"|使用|在)|仅(?:限|使用|允许|在)|应该|应当|尽量|避免|优先|而不是|以后|今后|从现在|至少|最多|不超过|请(?:始终|总是|用中文|使用|保持)"
+    r"|使用|在)|仅(?:限|使用|允许|在)|应该|应当|尽量|避免|优先|而不是|以后|今后|从现在|至少|最多|不超过|请(?:始终|总是|用中文|使用|保持))"
 )
 _CJK_NARRATED: Final = lazy(r"\W*+(?:私は|僕は|我(?!们)|昨日|今日|さっき)")
 _GERMAN_RULE: Final = lazy(
@@ -139,6 +189,13 @@ _RULE_HINTS: Final = hints(
     "bevorzug|statt|sofort|jetzt|künftig|höchst|mindest|verwend|benutz|nutze|nicht|schreib|halte|lass"
 )
 """If none of these stands in an English or German text in small letters, no rule does."""
+_GERMAN_HINTS: Final = hints(
+    "nie|immer|auf kein|keinesfalls|unbedingt|ausschließ|nur|darf|dürf|muss|müss|soll|verb|vermeid|bevorzug|statt|"
+    "anstelle|ab jetzt|ab sofort|künftig|höchst|mindest|bitte|verwend|benutz|nutze|kein|nicht|schreib|antwort|halte|lass"
+)
+"""The same for what `_GERMAN_RULE` finds."""
+_ODD_LETTERS: Final = hints("ı|ſ|\u0307")
+"""What letters that a pattern takes for an `i` or an `s` in any case are in small letters: `İ` is an `i` with a dot."""
 _HINTS: Final = hints(
     "decid|agre|chose|settl|opted|went with|decision|let's|let’s|we use|we'll|we will|go with|task|next|"
     "remaining|still|left to|not yet|not |follow|later|afterwards|done|finished|ready|merged|released|später|danach|fertig|"
@@ -173,7 +230,10 @@ def is_rule(sentence: str, *, between_people: bool = False) -> bool:
     """
     if not may_hold_rule(sentence):
         return False
-    text = _CHATTER().sub(" ", sentence[:_JUDGED])
+    text = sentence[:_JUDGED]
+    is_odd = not text.isascii() and hinted(text.lower(), _ODD_LETTERS)
+    if is_odd or hinted(text.lower(), _CHATTER_HINTS):
+        text = _CHATTER().sub(" ", text)
     if is_question(text):
         return False
     if between_people and (
@@ -183,9 +243,12 @@ def is_rule(sentence: str, *, between_people: bool = False) -> bool:
         return False
     if has_cjk(text) and _CJK_RULE().search(text) and not _CJK_NARRATED().match(text):
         return True
-    if _GERMAN_RULE().search(text) and not _GERMAN_NARRATED().match(text):
+    lowered = text.lower()
+    may_be_german = is_odd or hinted(lowered, _GERMAN_HINTS)
+    if may_be_german and _GERMAN_RULE().search(text) and not _GERMAN_NARRATED().match(text):
         return True
-    if _NARRATED().match(text) or not _RULE().search(text):
+    rules = (pattern for needed, pattern in _RULES if is_odd or hinted(lowered, needed))
+    if _NARRATED().match(text) or not (_RULE_BEGINS().match(text) or any(rule().search(text) for rule in rules)):
         return False
     return _REQUEST().match(text) is None or _PERSISTENT().search(text) is not None
 
