@@ -220,8 +220,8 @@ async def test_a_client_that_reads_nothing_stops_nobody_and_is_given_up_after_a_
         writer.write(b"too much")
         assert broken.is_set()
         await writer.flush_and_close()
-        left = 2**22 + len(b"one more")
-        while left:  # let its thread go
+        left = 2**22  # what was under way goes out, if it is read after all; nothing else does
+        while left:
             left -= len(await asyncio.to_thread(os.read, pipe[0], 2**20))
 
 
@@ -244,6 +244,63 @@ async def test_a_client_that_reads_slowly_gets_an_answer_larger_than_the_backlog
                 assert not broken.is_set()
             while received < 2**22 + 10 * len(b"a delta"):
                 received += len(await asyncio.to_thread(os.read, pipe[0], 2**20))
+
+
+async def test_what_waits_behind_the_answer_that_a_slow_client_reads_has_a_bound(pipe: tuple[int, int]):
+    broken = asyncio.Event()
+    writer = PipeWriter(pipe[1], on_broken=broken.set, max_backlog=2**20, max_behind=CHUNK, monotonic=Stopwatch())
+    answer, delta = b"x" * 2**22, b"d" * 2**10
+    writer.write(answer)
+    await full(pipe[1])
+    received = said = 0
+    async with asyncio.timeout(PATIENCE):
+        while not broken.is_set():  # it goes on reading, and more is said than it reads
+            received += len(os.read(pipe[0], 2**12))
+            for _ in range(8):
+                writer.write(delta)
+                said += len(delta)
+            await asyncio.sleep(0)
+        assert received < len(answer), "it was still at the answer"
+        assert CHUNK < said <= CHUNK + 9 * len(delta), "what came behind is what counts"
+        while received < len(answer):
+            received += len(await asyncio.to_thread(os.read, pipe[0], 2**20))
+        await writer.flush_and_close()
+    assert received == len(answer), "what waited behind it is gone, and what was under way is whole"
+
+
+async def test_messages_that_wait_together_are_read_together_and_none_is_cut(pipe: tuple[int, int]):
+    sizes = [10, CHUNK - 20, 30, 2 * CHUNK, 5, 5]
+    async with writing(pipe[1], 2**20) as (writer, _):
+        writer.write(b"0" * 2**20)
+        await full(pipe[1])  # what comes now waits
+        for number, size in enumerate(sizes, 1):
+            writer.write(b"%d" % number * size)
+        received = bytearray()
+        while len(received) < 2**20 + sum(sizes):
+            received += await asyncio.to_thread(os.read, pipe[0], 2**16)
+    assert received[2**20 :] == b"".join(b"%d" % number * size for number, size in enumerate(sizes, 1))
+
+
+async def test_a_slow_client_holds_up_no_other(pipe: tuple[int, int]):
+    other = os.pipe()
+    async with writing(pipe[1], 2**20) as (slow, _), writing(other[1], 2**20) as (quick, broken):
+        slow.write(b"x" * 2**20)
+        await full(pipe[1])
+        for number in range(1_000):
+            for writer in (slow, quick):
+                writer.write(b"%4d" % number)
+        received = b""
+        async with asyncio.timeout(PATIENCE):
+            while len(received) < 4_000:
+                received += await asyncio.to_thread(os.read, other[0], CHUNK)
+        assert received == b"".join(b"%4d" % number for number in range(1_000))
+        assert slow.backlog > 4_000
+        assert not broken.is_set()
+        left = 2**20 + 4_000
+        while left:
+            left -= len(await asyncio.to_thread(os.read, pipe[0], CHUNK))
+    for fd in other:
+        os.close(fd)
 
 
 async def test_a_client_that_was_idle_for_long_is_not_given_up_for_that(pipe: tuple[int, int]):

@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import Final, Protocol
 
 from gemini_companion.protocol.frames import FrameFault, FrameParser
@@ -30,6 +30,8 @@ MAX_BACKLOG: Final = 64 * 2**20
 """Bytes that may wait for a client that reads nothing."""
 READ_NOTHING: Final = 30.0
 """Seconds after which a client that has read nothing is given up, if more than `MAX_BACKLOG` waits for it."""
+MAX_BEHIND: Final = 256 * 2**20
+"""Bytes that may wait behind what a client is reading, however it reads; one that has more to come is given up."""
 FLUSH_TIMEOUT: Final = 2.0
 """Seconds for the last bytes to leave."""
 EXIT_GRACE: Final = 2.0
@@ -203,16 +205,20 @@ class PipeWriter:
         *,
         on_broken: Callable[[], None],
         max_backlog: int,
+        max_behind: int = MAX_BEHIND,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._fd = fd
         self._on_broken = on_broken
         self._max_backlog = max_backlog
+        self._max_behind = max_behind
         self._monotonic = monotonic
         self._last_read = monotonic()
         self._loop = asyncio.get_running_loop()
         self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._queued = self._written = 0  # each has one writer: the event loop, and the thread
+        self._queued = self._taken = self._written = (
+            0  # the loop writes the first, the thread the others
+        )
         self._closed = False
         self._done = asyncio.Event()
         threading.Thread(target=self._pump, daemon=True, name="companion-write").start()
@@ -225,15 +231,18 @@ class PipeWriter:
     def write(self, data: bytes) -> None:
         """Queue bytes; never waits. After `close`, or once the client is gone or given up, they go nowhere.
 
-        A client that reads, however slowly, is not given up: one answer alone may be larger than any bound.
+        A client that reads slowly gets every answer, for one alone may be larger than any bound. What waits behind it
+        has a bound: memory must not grow for as long as more is said than is read.
         """
         if self._closed:
             return
         if self.backlog == 0:
             self._last_read = self._monotonic()
+        elif self._queued - self._taken > self._max_behind:
+            self._give_up("reads too slowly")
+            return
         elif self.backlog > self._max_backlog and self._monotonic() - self._last_read > READ_NOTHING:
-            logger.error("The client does not read: gave it up with %d bytes waiting", self.backlog)
-            self._break()
+            self._give_up("does not read")
             return
         self._queued += len(data)
         self._waiting.put(data)
@@ -251,17 +260,25 @@ class PipeWriter:
             async with asyncio.timeout(FLUSH_TIMEOUT):
                 await self._done.wait()
 
+    def _give_up(self, why: str) -> None:
+        logger.error("The client %s: gave it up with %d bytes waiting", why, self.backlog)
+        self._break()
+
     def _break(self) -> None:
         if not self._closed:
             self._closed = True
+            with contextlib.suppress(queue.Empty):  # nobody will read it, so it need not be kept
+                while True:
+                    self._waiting.get_nowait()
+            self._waiting.put(None)
             self._done.set()
             self._on_broken()
 
     def _pump(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed
             try:
-                while (data := self._waiting.get()) is not None:
-                    view = memoryview(data)
+                for piece in self._pieces():
+                    view = memoryview(piece)
                     while view:
                         # A larger piece would be one write, which ends only when the client has read all of it.
                         written = os.write(self._fd, view[:CHUNK])
@@ -271,6 +288,29 @@ class PipeWriter:
             except OSError:
                 self._loop.call_soon_threadsafe(self._break)
             self._loop.call_soon_threadsafe(self._done.set)
+
+    def _pieces(self) -> Iterator[bytes]:
+        """What waits, in order; small messages that wait together are one piece, for each write is a system call, and
+        wakes the client.
+        """
+        together: list[bytes] = []
+        size = 0
+        while (data := self._waiting.get()) is not None:
+            if together and size + len(data) > CHUNK:
+                yield self._piece(together)
+                together, size = [], 0
+            together.append(data)
+            size += len(data)
+            if size >= CHUNK or self._waiting.empty():
+                yield self._piece(together)
+                together, size = [], 0
+        if together:
+            yield self._piece(together)
+
+    def _piece(self, together: list[bytes]) -> bytes:
+        piece = b"".join(together)
+        self._taken += len(piece)
+        return piece
 
 
 @contextlib.contextmanager
