@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from statistics import median
 from tempfile import mkdtemp
 from typing import Any, Final, Self, cast
 
@@ -22,7 +21,7 @@ from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding
 from tests.performance.instant import InstantModel
 from tests.performance.options import ROOT, Options
-from tests.performance.timing import interleaved
+from tests.performance.timing import interleaved, median
 from tests.support.sessions import Studio
 
 NAME: Final = "streaming"

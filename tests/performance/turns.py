@@ -10,7 +10,6 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from tempfile import mkdtemp
 from typing import Any, Final, cast
 
@@ -24,6 +23,7 @@ from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
 from tests.performance.stalls import worst_lag
 from tests.performance.streaming import Source
+from tests.performance.timing import median
 from tests.support.sessions import Studio
 
 NAME: Final = "turns"
