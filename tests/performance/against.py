@@ -21,7 +21,7 @@ from tests.performance.benches import ALONE, BENCHES
 from tests.performance.curves import growth
 from tests.performance.figures import Figure, Finding, Skipped
 from tests.performance.options import ROOT
-from tests.performance.running import Allowance, Attempt, Job, Ran, measure, run_once
+from tests.performance.running import RETRIES, Allowance, Attempt, Job, Ran, measure, run_once
 from tests.performance.runs import Refused, Run, Took, commit_of, this_machine
 
 OWN: Final = ("one.py", "load.py")
@@ -61,12 +61,18 @@ def measured(
     """The runs of the commit and of this tree. Raises `Refused` if there is no such commit, or no git."""
     began, started = datetime.now(UTC), time.monotonic()
     before, after = _Side(), _Side()
+    allowance = Allowance(2 * ALONE * len(names), retries=2 * RETRIES)
+
+    def one(name: str, tree: Path) -> Ran:
+        job = Job(name=name, module=BENCHES[name].module, seconds=ALONE, tree=tree, quick=quick)
+        return measure(job, allowance, tell, attempt=attempt)
+
     with _trees(commit) as (same, own):
         for name in dict.fromkeys(names):
             tell(f"{name}, before")
-            before.take(_earlier(name, same, own, quick=quick, tell=tell, attempt=attempt))
+            before.take(_earlier(name, same, own, tell=tell, one=one))
             tell(f"{name}, after")
-            after.take(_one(name, ROOT, quick=quick, tell=tell, attempt=attempt))
+            after.take(one(name, ROOT))
         base = commit_of(own)
     seconds = time.monotonic() - started
     return before.run(base.rstrip("+"), began, seconds, quick=quick), after.run(
@@ -74,22 +80,17 @@ def measured(
     )
 
 
-def _earlier(name: str, same: Path, own: Path, *, quick: bool, tell: Tell, attempt: Attempt) -> Ran:
+def _earlier(name: str, same: Path, own: Path, *, tell: Tell, one: Callable[[str, Path], Ran]) -> Ran:
     """Of the commit: by today's benchmark, else by its own."""
-    ran = _one(name, same, quick=quick, tell=tell, attempt=attempt)
+    ran = one(name, same)
     if not ran.fault or any(isinstance(finding, Figure) for finding in ran.findings):
         return ran
     module = f"{BENCHES[name].module}.py"
     if not (own / _FOLDER / module).is_file():
         reason = f"that commit has no such benchmark, and with today's {ran.fault}"
         return Ran([Skipped(bench=name, name="everything", reason=reason)], ran.took)
-    tell(f"{name}: with that commit's own benchmark")
-    return _one(name, own, quick=quick, tell=tell, attempt=attempt)
-
-
-def _one(name: str, tree: Path, *, quick: bool, tell: Tell, attempt: Attempt) -> Ran:
-    job = Job(name=name, module=BENCHES[name].module, seconds=ALONE, tree=tree, quick=quick)
-    return measure(job, Allowance(2 * ALONE), tell, attempt=attempt)
+    tell(f"{name}: with that commit's own benchmark, for with today's {ran.fault}")
+    return one(name, own)
 
 
 @contextmanager

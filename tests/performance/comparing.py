@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from tests.performance.figures import Figure, aligned, number, quantity
+from tests.performance.figures import BUSY, Figure, Skipped, aligned, number, quantity
 from tests.performance.runs import Run
 
 Change: TypeAlias = Literal["better", "worse", "same", "unknown"]
@@ -13,7 +13,9 @@ Change: TypeAlias = Literal["better", "worse", "same", "unknown"]
 LEAST: Final = 0.05
 """Part by which two medians of the same thing may always differ: the next run is another process."""
 UNKNOWN: Final = 0.25
-"""The same where the rounds' spread is not known, or others had the machine."""
+"""The same where the rounds' spread is not known, or others had the machine: by them, a time may have become any longer
+that leaves their share free, and so says nothing below that.
+"""
 COUNTED: Final = 0.01
 """The same for what is counted and not timed."""
 _TIMED: Final = frozenset({"ms", "/s", "MiB", "MB", "kB"})
@@ -35,25 +37,26 @@ class Difference(NamedTuple):
 
 def differences(before: Run, after: Run) -> list[Difference]:
     """Every row that both have, in the order of the newer one."""
-    known = {_key(figure): figure for figure in before.figures}
     comparable = before.machine.hardware == after.machine.hardware
     return [
-        _difference(known[_key(figure)], figure, comparable=comparable)
+        _difference(earlier, figure, comparable=comparable)
         for figure in after.figures
-        if _key(figure) in known
+        if (earlier := _counterpart(figure, before)) is not None
     ]
 
 
-def _key(figure: Figure) -> tuple[str, str, str]:
-    return figure.bench, figure.name, figure.beside
+def _counterpart(figure: Figure, run: Run) -> Figure | None:
+    """The same row there: with the same beside it, else the only one of its name."""
+    named = [one for one in run.figures if (one.bench, one.name) == (figure.bench, figure.name)]
+    same = [one for one in named if one.beside == figure.beside]
+    return same[0] if same else named[0] if len(named) == 1 else None
 
 
 def _difference(before: Figure, after: Figure, *, comparable: bool) -> Difference:
-    by_ratio = before.ratio is not None and after.ratio is not None
+    by_ratio = before.beside == after.beside and before.ratio is not None and after.ratio is not None
     timed = before.unit in _TIMED
     one, two = (before.ratio, after.ratio) if by_ratio else (before.value, after.value)
-    noise = _noise(before, by_ratio) + _noise(after, by_ratio) if timed else COUNTED
-    noise = max(noise, LEAST if timed else COUNTED)
+    noise = _noise(before, after, by_ratio) if timed else COUNTED
     if before.unit != after.unit or one is None or two is None or not (by_ratio or comparable or not timed):
         return Difference(before, after, None, by_ratio, noise, "unknown")
     if not one:
@@ -65,13 +68,18 @@ def _difference(before: Figure, after: Figure, *, comparable: bool) -> Differenc
     return Difference(before, after, ratio, by_ratio, noise, "better" if is_better else "worse")
 
 
-def _noise(figure: Figure, by_ratio: bool) -> float:
-    """Half the distance between the quartiles, as a part of the value; of both where a ratio is compared."""
-    parts = [_part(figure.spread, figure.value)]
+def _noise(before: Figure, after: Figure, by_ratio: bool) -> float:
+    """Half the distance between the quartiles, as a part of the value, of all that is compared."""
+    parts = [_part(figure.spread, figure.value) for figure in (before, after)]
     if by_ratio:
-        parts.append(_part(figure.beside_spread, figure.beside_value))
-    known = sum(part for part in parts if part is not None)
-    return max(known, UNKNOWN / 2) if None in parts or figure.is_busy else known
+        parts += [_part(figure.beside_spread, figure.beside_value) for figure in (before, after)]
+    noise = max(LEAST, sum(part for part in parts if part is not None))
+    if None in parts or before.is_busy or after.is_busy:
+        noise = max(noise, UNKNOWN)
+    others = max(before.others or 0.0, after.others or 0.0)
+    if others > BUSY and not by_ratio:
+        noise = max(noise, others / (1 - min(others, 0.99)))
+    return noise
 
 
 def _part(spread: float | None, of: float | None) -> float | None:
@@ -84,14 +92,21 @@ def compared(before: Run, after: Run) -> str:
     lines = [*_places(before, after), ""]
     if not rows:
         return "\n".join([*lines, "The two runs have no row in common: nothing can be said."])
-    table: list[tuple[str, ...]] = [("", "before", "after", "after ÷ before", "noise", "", "")]
+    table: list[tuple[str, ...]] = [("", "before", "after", "after ÷ before", "noise ×", "", "")]
     for bench in dict.fromkeys(row.after.bench for row in rows):
         table.append((bench,))
         table += [_row(row) for row in rows if row.after.bench == bench]
     lines += aligned(table, right=(1, 2, 3, 4))
-    for title, these, those in (("Before only", before, after), ("After only", after, before)):
-        names = _alone(these, those)
+    alone = (
+        ("Before only", [one for one in before.figures if _counterpart(one, after) is None]),
+        ("After only", [one for one in after.figures if _counterpart(one, before) is None]),
+    )
+    for title, figures in alone:
+        names = [f"{one.bench}, {one.name}: {quantity(one.value, one.unit)}" for one in figures]
         lines += ["", f"{title}:", *(f"  {name}" for name in names)] if names else []
+    for title, run in (("before", before), ("after", after)):
+        reasons = [f"{one.bench}, {one.name}: {one.reason}" for one in run.findings if isinstance(one, Skipped)]
+        lines += ["", f"Not measured {title}:", *(f"  {reason}" for reason in reasons)] if reasons else []
     counts = {change: sum(row.change == change for row in rows) for change in ("better", "worse", "same", "unknown")}
     told = ", ".join(f"{count} {change}" for change, count in counts.items() if count or change != "unknown")
     return "\n".join([*lines, "", f"{len(rows)} rows in both: {told}."])
@@ -108,15 +123,10 @@ def _row(row: Difference) -> tuple[str, ...]:
         quantity(row.before.value, row.before.unit),
         quantity(row.after.value, row.after.unit),
         "" if row.ratio is None else f"{row.ratio:.3g}",
-        f"± {row.noise:.0%}",
+        f"{1 + row.noise:.3g}",
         "not comparable" if row.change == "unknown" else row.change,
         "; ".join(marks),
     )
-
-
-def _alone(these: Run, those: Run) -> list[str]:
-    known = {_key(figure) for figure in those.figures}
-    return [f"{one.bench}, {one.name}" for one in these.figures if _key(one) not in known]
 
 
 def _places(before: Run, after: Run) -> list[str]:
@@ -134,7 +144,7 @@ def _places(before: Run, after: Run) -> list[str]:
     if before.quick or after.quick:
         lines.append("A hurried run (--quick) is among them: its figures say nothing.")
     if any(figure.is_busy for run in (before, after) for figure in run.figures):
-        lines.append(f"~ Others had the machine: less than {UNKNOWN:.0%} says nothing there.")
+        lines.append("~ Others had more of the machine than is good for figures: times count there by as much less.")
     return lines
 
 
