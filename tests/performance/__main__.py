@@ -1,88 +1,160 @@
-"""Benchmarks: `python -m tests.performance [--json] [--only NAME …] [--quick]`.
+"""Benchmarks: `python -m tests.performance`; with `--help` everything that it can do.
 
 Every figure that has something to stand beside is measured with it in the same run. Targets are the project's own; a
-miss is printed and is no failure of the command. What cannot be measured here is named with the reason.
+miss is printed and fails the command with `--check` alone. What cannot be measured here, or did not fit into the time, is
+named with the reason.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Final
 
-from tests.performance.figures import Finding, as_json, table
-from tests.performance.options import Options
+from tests.performance import against, comparing, page
+from tests.performance.benches import ALONE, BENCHES, WHOLE
+from tests.performance.curves import growth
+from tests.performance.figures import Figure, Finding, table
+from tests.performance.options import ROOT
+from tests.performance.running import RETRIES, Allowance, Job, measure, run_once
+from tests.performance.runs import Refused, Run, Took, commit_of, encoded, load, save, this_machine
 
-Bench = Callable[[Options], Iterator[Finding]]
-
-BENCHES: Final[Mapping[str, str]] = {
-    "startup": "startup",
-    "surrounded": "surrounded",
-    "compression": "compression",
-    "streaming": "streaming",
-    "streams": "many_streams",
-    "turns": "turns",
-    "ideUpdates": "ide_updates",
-    "cancelling": "cancelling",
-    "stalls": "stalls",
-    "stored": "stored",
-    "memory": "memory",
-    "tokenError": "token_error",
-    "recall": "recall",
-    "rounds": "rounds",
-    "outputs": "outputs",
-    "prefix": "prefix",
-    "servers": "servers",
-    "agents": "agents",
-    "waiting": "waiting",
-}
-"""Names, and the modules that measure."""
+MISSED, UNUSABLE = 1, 2
+"""Exit codes: a target was missed (with `--check`); a file or a commit cannot be used."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print. Returns the exit code."""
+    asked = _parser().parse_args(arguments)
+    try:
+        if asked.page:
+            written = page.write(load(asked.page), ROOT / "server")
+            print("\n".join(str(path) for path in written))
+            return 0
+        before = [load(file) for file in (asked.compare or ())[:1]]
+        if asked.against:
+            base, run = against.measured(asked.against, asked.only or tuple(BENCHES), quick=asked.quick, tell=_tell)
+            before = [base]
+        elif asked.compare and len(asked.compare) > 1:
+            run = load(asked.compare[1])
+        else:
+            run = _measured(asked.only, quick=asked.quick, minutes=asked.minutes)
+        if asked.save:
+            save(run, asked.save)
+    except Refused as refused:
+        print(refused, file=sys.stderr)
+        return UNUSABLE
+    except OSError as error:
+        print(f"{error}. Name another file.", file=sys.stderr)
+        return UNUSABLE
+    if asked.json:
+        print(encoded(run).decode(), end="")
+    else:
+        print(_shown(run))
+        print("".join(f"\n{comparing.compared(one, run)}\n" for one in before), end="")
+    return MISSED if asked.check and _failed(run, before) else 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests.performance", description="Benchmarks, each with its ratio in the same run."
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    parser.add_argument(
-        "--only", action="append", choices=BENCHES, metavar="NAME", help=f"one of {', '.join(BENCHES)}; may be repeated"
+    names = ", ".join(BENCHES)
+    add = parser.add_argument
+    add("--json", action="store_true", help="print the run as one JSON object instead of a table")
+    add("--only", action="append", choices=BENCHES, metavar="NAME", help=f"one of {names}; may be repeated")
+    add("--quick", action="store_true", help="small sizes and few repetitions, without Node: to see that it works")
+    add("--minutes", type=float, default=WHOLE / 60, help="that all of them may take; 10 by default")
+    add("--save", type=Path, metavar="FILE", help="store the run, to compare it later")
+    add(
+        "--compare",
+        type=Path,
+        nargs="+",
+        action=_OneOrTwo,
+        metavar="FILE",
+        help="with one stored run: measure, and set it beside; with two: set them beside each other",
     )
-    parser.add_argument(
-        "--quick", action="store_true", help="small sizes and few repetitions, without Node: to see that it works"
-    )
-    asked = parser.parse_args(arguments)
+    add("--against", metavar="COMMIT", help="measure that commit and this tree in turns, and compare")
+    add("--check", action="store_true", help="exit code 1 if a target is missed, or what is compared became worse")
+    add("--page", type=Path, metavar="FILE", help="write server/PERFORMANCE.md of a stored run, and measure nothing")
+    return parser
+
+
+class _OneOrTwo(argparse.Action):
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
+        if isinstance(values, list) and len(values) > 2:
+            parser.error("--compare takes one file or two")
+        setattr(namespace, self.dest, values)
+
+
+def _measured(only: Sequence[str] | None, *, quick: bool, minutes: float) -> Run:
+    """Run them within the time; one that was named has its own."""
+    began, started = datetime.now(UTC), time.monotonic()
+    names = list(dict.fromkeys(only or BENCHES))
+    allowance = Allowance(ALONE * len(names) if only else minutes * 60, retries=0 if quick else RETRIES)
     findings: list[Finding] = []
-    with TemporaryDirectory(prefix="companion-bench-", ignore_cleanup_errors=True) as scratch:
-        for name in asked.only or BENCHES:
-            own = Path(scratch) / name
-            own.mkdir()
-            _tell(name)
-            measure: Bench = import_module(f"tests.performance.{BENCHES[name]}").run
-            findings += measure(
-                Options(scratch=own, quick=asked.quick, tell=lambda what, name=name: _tell(f"{name}: {what}"))
-            )
-    print(as_json(findings, _machine()) if asked.json else table(findings))
-    return 0
+    took: list[Took] = []
+    rows = _usual_rows()
+    for name in names:
+        _tell(name)
+        bench = BENCHES[name]
+        job = Job(name=name, module=bench.module, seconds=ALONE if only else bench.seconds, quick=quick)
+        ran = measure(job, allowance, _tell, expected=[] if quick else rows.get(name, []), attempt=run_once)
+        findings += ran.findings
+        took += [ran.took] if ran.took else []
+    findings += growth([finding for finding in findings if isinstance(finding, Figure)])
+    return Run(
+        commit=commit_of(),
+        began=f"{began:%Y-%m-%d %H:%M}",
+        seconds=round(time.monotonic() - started, 1),
+        quick=quick,
+        machine=this_machine(),
+        benches=took,
+        findings=findings,
+    )
+
+
+def _usual_rows() -> dict[str, list[str]]:
+    """The rows of each benchmark as they were stored last."""
+    try:
+        known = load(page.MEASURED)
+    except Refused:
+        return {}
+    rows: dict[str, list[str]] = {}
+    for figure in known.figures:
+        rows.setdefault(figure.bench, []).append(figure.name)
+    return rows
+
+
+def _shown(run: Run) -> str:
+    """The table, and beside how much other work each benchmark ran."""
+    lines = [
+        table(run.findings),
+        "",
+        comparing.described(run),
+        f"{run.seconds / 60:.1f} minutes; of each benchmark the",
+    ]
+    lines[-1] += " seconds, the load before and after (processes that want a processor), the share that others had:"
+    for took in run.benches:
+        before, after = (f"{load:.1f}" if load is not None else "?" for load in (took.load_before, took.load_after))
+        others = "?" if took.others is None else f"{took.others:.0%}"
+        again = "; tried twice, the quieter one counts" if took.tries > 1 else ""
+        lines.append(f"  {took.name:<12}{took.seconds:>6.0f} s  {before:>5} {after:>5}  {others:>4}{again}")
+    return "\n".join(lines)
+
+
+def _failed(run: Run, before: Sequence[Run]) -> bool:
+    missed = any(figure.verdict == "NO" for figure in run.figures)
+    return missed or any(comparing.worse(one, run) for one in before)
 
 
 def _tell(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
-
-
-def _machine() -> dict[str, str | int]:
-    return {
-        "python": platform.python_version(),
-        "system": platform.system(),
-        "machine": platform.machine(),
-        "cpus": os.cpu_count() or 0,
-    }
 
 
 if __name__ == "__main__":

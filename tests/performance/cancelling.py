@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from statistics import median
 from typing import Any, Final
 
 from tests.performance.daemon import Arrival, Daemon
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
 from tests.performance.streaming import MODEL
+from tests.performance.timing import median
 from tests.support.emulator import Emulator, RecordedRequest, faults
 
 NAME: Final = "cancelling"

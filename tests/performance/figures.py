@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-Verdict: TypeAlias = Literal["pass", "MISS", ""]
+from tests.performance.timing import Median
+
+Verdict: TypeAlias = Literal["yes", "NO", ""]
+
+BUSY: Final = 0.1
+"""Share of the processors from which on others' work is said beside a figure, and measuring is tried again."""
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag="figure"):
@@ -23,6 +28,28 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     target: float | None = None
     """Upper bound of the ratio, or of the value where it stands alone."""
     note: str = ""
+    rounds: int = 1
+    """How many rounds the value is the median of."""
+    spread: float | None = None
+    """Half the distance between the quartiles of the rounds; none where there is one round, or nobody says."""
+    beside_spread: float | None = None
+    others: float | None = None
+    """Share of all processors that other people's processes had while this was measured; none where it is not known."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, Median):
+            msgspec.structs.force_setattr(self, "rounds", self.value.rounds)
+            msgspec.structs.force_setattr(self, "spread", self.value.spread)
+        if isinstance(self.beside_value, Median):
+            msgspec.structs.force_setattr(self, "beside_spread", self.beside_value.spread)
+        for name in ("value", "beside_value"):  # a plain number: what is stored has no classes of ours
+            if isinstance(number := getattr(self, name), Median):
+                msgspec.structs.force_setattr(self, name, float(number))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether others worked beside it."""
+        return self.others is not None and self.others > BUSY
 
     @property
     def ratio(self) -> float | None:
@@ -35,7 +62,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
         if self.target is None:
             return ""
         measured = self.ratio if self.beside else self.value
-        return "pass" if measured is not None and measured <= self.target else "MISS"
+        return "yes" if measured is not None and measured <= self.target else "NO"
 
 
 class Skipped(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="skipped"):
@@ -61,15 +88,15 @@ def as_json(findings: Sequence[Finding], machine: dict[str, Any]) -> str:
 
 
 def table(findings: Sequence[Finding]) -> str:
-    """The findings, one a line, grouped by benchmark; what was skipped and the notes stand below."""
-    head: tuple[str, ...] = ("", "ours", "beside", "", "ratio", "target", "")
+    """The findings, one a line, grouped by benchmark; what was skipped and the notes stand below. Marked with `~`: others
+    worked on the machine.
+    """
+    head: tuple[str, ...] = ("", "ours", "reference", "", "ratio", "target", "met", "")
     rows: list[tuple[str, ...]] = []
     for bench in dict.fromkeys(finding.bench for finding in findings):
         rows.append((bench,))
         rows += [_row(finding) for finding in findings if finding.bench == bench and isinstance(finding, Figure)]
-    widths = [max(len(row[column]) for row in [head, *rows] if len(row) > 1) for column in range(len(head))]
-    lines = [_line(head, widths), "-" * (sum(widths) + 2 * len(widths) - 2)]
-    lines += [_line(row, widths) if len(row) > 1 else "".join(row) for row in rows]
+    lines = aligned([head, *rows], right=(1, 3, 4))
     skipped = [finding for finding in findings if isinstance(finding, Skipped)]
     notes: dict[str, str] = {}
     for finding in findings:
@@ -80,33 +107,47 @@ def table(findings: Sequence[Finding]) -> str:
     if notes:
         lines += ["", "Notes:", *(f"  {name}: {note}" for note, name in notes.items())]
     judged = [finding.verdict for finding in findings if isinstance(finding, Figure) and finding.verdict]
+    if any(finding.is_busy for finding in findings if isinstance(finding, Figure)):
+        lines += ["", f"~ Others had more than {BUSY:.0%} of the processors meanwhile: read ratios, not times."]
     if judged:
-        lines += ["", f"{judged.count('pass')} of {len(judged)} targets met."]
+        lines += ["", f"{judged.count('yes')} of {len(judged)} targets met."]
     return "\n".join(lines)
 
 
 def _row(figure: Figure) -> tuple[str, ...]:
-    target = "" if figure.target is None else f"≤ {_number(figure.target)}{'' if figure.beside else ' ' + figure.unit}"
+    target = "" if figure.target is None else f"≤ {number(figure.target)}{'' if figure.beside else ' ' + figure.unit}"
     return (
         f"  {figure.name}",
-        _quantity(figure.value, figure.unit),
+        quantity(figure.value, figure.unit),
         figure.beside,
-        "" if figure.beside_value is None else _quantity(figure.beside_value, figure.unit),
+        "" if figure.beside_value is None else quantity(figure.beside_value, figure.unit),
         "" if figure.ratio is None else f"{figure.ratio:.3g}",
         target,
         figure.verdict,
+        "~" if figure.is_busy else "",
     )
 
 
-def _quantity(value: float, unit: str) -> str:
-    return f"{_number(value)} {unit}".rstrip()
+def quantity(value: float, unit: str) -> str:
+    """A number as people read it, with its unit."""
+    return f"{number(value)} {unit}".rstrip()
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Three digits that count, or all before the point."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _line(cells: tuple[str, ...], widths: Sequence[int]) -> str:
-    columns = enumerate(zip(cells, widths, strict=True))
-    aligned = [f"{cell:>{width}}" if column in (1, 3, 4) else f"{cell:<{width}}" for column, (cell, width) in columns]
-    return "  ".join(aligned).rstrip()
+def aligned(rows: Sequence[Sequence[str]], *, right: Sequence[int]) -> list[str]:
+    """Rows as lines with columns, the first of them underlined; a row of one cell is a heading. `right` are the columns of
+    numbers.
+    """
+    widths = [max(len(row[column]) for row in rows if len(row) > 1) for column in range(len(rows[0]))]
+    lines = [row[0] if len(row) == 1 else "  ".join(_cells(row, widths, right)).rstrip() for row in rows]
+    lines.insert(1, "-" * (sum(widths) + 2 * len(widths) - 2))
+    return lines
+
+
+def _cells(row: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> list[str]:
+    pairs = enumerate(zip(row, widths, strict=True))
+    return [f"{cell:>{width}}" if column in right else f"{cell:<{width}}" for column, (cell, width) in pairs]

@@ -7,12 +7,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import median
 from typing import Any, Final
 
 from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
+from tests.performance.timing import median
 
 NAME: Final = "ideUpdates"
 

@@ -7,7 +7,6 @@ import gc
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from statistics import median
 from typing import Any, Final
 
 from gemini_companion.adapters.storage.store import open_store
@@ -15,6 +14,7 @@ from gemini_companion.sessions.models.port import LocalContext, ModelChunk, Mode
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
+from tests.performance.timing import median
 from tests.support.sample_tools import SampleArgs, SampleTool, allowing
 from tests.support.scripted_model import ScriptedModel
 from tests.support.sessions import ManualClock, Studio

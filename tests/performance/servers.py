@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from statistics import median
 from typing import Any, Final
 
 from gemini_companion.engine.mcp.config import settled_servers
@@ -15,6 +14,7 @@ from gemini_companion.sessions.models.port import LocalContext, ModelChunk, Mode
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
+from tests.performance.timing import median
 from tests.support.mcp_links import ScriptedConnector
 from tests.support.sample_tools import SampleArgs, SampleTool, allowing
 from tests.support.scripted_model import ScriptedModel

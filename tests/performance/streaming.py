@@ -10,9 +10,8 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from statistics import median
 from tempfile import mkdtemp
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
 from gemini_companion.protocol.capabilities import ServerDescription
 from gemini_companion.protocol.server import CompanionServer
@@ -22,7 +21,7 @@ from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding
 from tests.performance.instant import InstantModel
 from tests.performance.options import ROOT, Options
-from tests.performance.timing import interleaved
+from tests.performance.timing import interleaved, median
 from tests.support.sessions import Studio
 
 NAME: Final = "streaming"
@@ -61,13 +60,12 @@ def run(options: Options) -> Iterator[Finding]:
     )
 
 
-class Source:
-    """The API's process."""
+class Service:
+    """A process that runs a module, which prints its address first and serves until its input ends."""
 
-    def __init__(self, options: Options, deltas: int, *, pause_ms: int = _PAUSE_MS) -> None:
-        command = [sys.executable, "-m", "tests.performance.delta_source", str(deltas), str(pause_ms)]
+    def __init__(self, options: Options, module: str, *arguments: str) -> None:
         self._process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -78,12 +76,19 @@ class Source:
         assert self._process.stdout
         self.base_url = self._process.stdout.readline().strip()
 
-    def __enter__(self) -> Source:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.communicate()
+
+
+class Source(Service):
+    """The API's process."""
+
+    def __init__(self, options: Options, deltas: int, *, pause_ms: int = _PAUSE_MS) -> None:
+        super().__init__(options, "tests.performance.delta_source", str(deltas), str(pause_ms))
 
 
 class _SdkAlone:

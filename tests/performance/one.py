@@ -1,0 +1,35 @@
+"""One benchmark in a process of its own: `python -m tests.performance.one MODULE FOLDER [--quick]`.
+
+Prints JSON, an object a line: `{"tell": …}`, each finding with the share that others had of the machine, at last
+`{"others": …}`. So no benchmark has another's garbage, one that takes too long can be ended, and one of an earlier
+commit runs as it was then.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.performance.load import OthersWork
+from tests.performance.options import Options
+
+
+def main(module: str, folder: str, *flags: str) -> None:
+    """Measure. Whatever goes wrong ends the process with what was found until then printed."""
+    options = Options(scratch=Path(folder), quick="--quick" in flags, tell=lambda what: _print({"tell": what}))
+    others = OthersWork()
+    for finding in import_module(f"tests.performance.{module}").run(options):
+        _print({**msgspec.to_builtins(finding), "others": others.share()})
+    _print({"others": others.whole()})
+
+
+def _print(line: dict[str, Any]) -> None:
+    print(msgspec.json.encode(line).decode(), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
