@@ -32,6 +32,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "cancelling": "cancelling",
     "stalls": "stalls",
     "stored": "stored",
+    "importing": "importing",
     "memory": "memory",
     "tokenError": "token_error",
     "recall": "recall",
