@@ -26,6 +26,7 @@ BENCHES: Final[Mapping[str, Bench]] = {
     "streams": Bench("many_streams", 60),
     "turns": Bench("turns", 60),
     "stored": Bench("stored", 120),
+    "importing": Bench("importing", 40),
     "stalls": Bench("stalls", 90),
     "waiting": Bench("waiting", 120),
     "cancelling": Bench("cancelling", 15),

@@ -266,7 +266,13 @@ class SessionRegistry:
             first_event,
             services.observing.event,
         )
-        session = await off_loop(len(entries), lambda: Session(meta, entries, services, channel, ledger, counts))
+
+        def folded() -> Session:
+            session = Session(meta, entries, services, channel, ledger, counts)
+            session.history.totals()  # makes the view, of all contents: else the first who asks for its size would
+            return session
+
+        session = await off_loop(len(entries), folded)
         session.use(None, services.clock.monotonic())
         self._sessions[meta.session_id] = session
         if session.history.counting.has_fresh:

@@ -32,6 +32,8 @@ _STEPS_OF_A_QUERY: Final = 10_000
 """Instructions of the database, some tenths of a millisecond, after which it looks whether anybody still waits."""
 _ENTRIES_AT_ONCE: Final = 50
 """Entries whose passages are read at once, to be embedded."""
+_SECONDS_BEFORE_INDEXING: Final = 1.0
+"""Between the end of a long write and its index: whoever waits for the session that was written has it first."""
 _STEPS_BEFORE_A_SEARCH: Final = 20
 """Steps of indexing that a search waits for: half a second or so."""
 
@@ -155,6 +157,7 @@ class SqliteRecall:
         return recall_index.index_step(connection, session_id, without=frozenset(self._leaving))
 
     async def _index_quietly(self) -> None:
+        await asyncio.sleep(_SECONDS_BEFORE_INDEXING)
         try:
             await self.index()
         except StorageFault as fault:

@@ -283,7 +283,8 @@ def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Se
             "INSERT INTO log (session_id, seq, id, type, time, json, redacted) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (session_id, entry.seq, entry.id, entry.__struct_config__.tag, entry.time, row.data, row.redacted),
         )
-        keep_secrets(connection, session_id, row.secrets)
+        if row.secrets:
+            keep_secrets(connection, session_id, row.secrets)
     if entries:
         recall_index.index_appended(connection, session_id, [entry for entry, _ in entries])
 

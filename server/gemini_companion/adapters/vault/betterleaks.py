@@ -39,8 +39,12 @@ class Betterleaks:
             return []
         try:
             # It reads up to the first NUL, and no halves of characters.
-            plain = text.replace("\0", " ").replace(_ALLOWANCE, "leaks-allow").encode(errors="replace").decode()
-            found = {str(finding.match.value).strip(): str(finding.rule_id) for finding in scan(plain)}
+            plain = text.replace("\0", " ").replace(_ALLOWANCE, "leaks-allow")
+            try:
+                findings = scan(plain)
+            except UnicodeEncodeError:
+                findings = scan(plain.encode(errors="replace").decode())
+            found = {str(finding.match.value).strip(): str(finding.rule_id) for finding in findings}
         except Exception as fault:
             _log.warning("Betterleaks failed (%s); our own patterns go on alone.", type(fault).__name__)
             self._scan = None

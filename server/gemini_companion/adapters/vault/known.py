@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.ide_context.secret_patterns import RUN_CHARACTERS, SHORTEST_RUN
@@ -33,8 +33,10 @@ def sought_lines(secret: str) -> list[Sought]:
     ]
 
 
-def found_again(text: str, lines: Iterable[Sought]) -> list[Secret]:
+def found_again(text: str, lines: Sequence[Sought]) -> list[Secret]:
     """Wherever these stand in a text."""
+    if not lines:
+        return []
     in_runs = sifted(text).in_runs
     return [
         Secret(start, end, "credential")

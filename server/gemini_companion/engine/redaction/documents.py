@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
-from gemini_companion.engine.ide_context.secrets import Secret
+from gemini_companion.engine.ide_context.secrets import REACH, Secret
 from gemini_companion.engine.redaction.finding import Finder, all_secrets, is_attached, is_attached_secret
 from gemini_companion.engine.redaction.markers import OPENING, replaced
 
@@ -22,6 +22,7 @@ _LONGEST_VALUE: Final = 512
 _TELLING: Final = re.compile(r"pass|pwd|secret|token|credential|key|auth", re.IGNORECASE)
 _OWN_ID: Final = re.compile(r"[a-z]{1,16}-[0-9a-f]{32}")
 """Ids of our own, which are looked up by what they are."""
+_LONGEST_ID: Final = 49
 _APART: Final = "\n;\n"
 """Stands between texts: nothing that assigns a value reaches across it."""
 _OPENING: Final = OPENING.encode()
@@ -47,12 +48,12 @@ class _Leaves:
     def add(self, text: str, before: str = "", after: str = "") -> None:
         """Add the next text, with what stands around it."""
         shown = text
-        if is_attached(text):
+        if len(text) > REACH and is_attached(text):
             self.attached.add(len(self.texts))
             shown = ""
         self.texts.append(text)
         self.starts.append(self._length + len(before))
-        piece = f"{before}{shown}{after}{_APART}"
+        piece = f"{before}{shown}{after}{_APART}" if before else shown + _APART
         self.pieces.append(piece)
         self._length += len(piece)
 
@@ -93,7 +94,7 @@ def _found(leaves: _Leaves, finders: Sequence[Finder]) -> dict[int, list[Secret]
 def _add_texts(leaves: _Leaves, value: object, key: str) -> None:
     """Every text of some length, keys too, in the order of `_rebuilt`."""
     if isinstance(value, str):
-        if _is_looked_at(value):
+        if len(value) >= _SHORTEST and _is_looked_at(value):
             if key and len(value) <= _LONGEST_VALUE and _TELLING.search(key) and _ONE_WORD.fullmatch(value):
                 leaves.add(value, f'{key}: "', '"')
             else:
@@ -101,7 +102,7 @@ def _add_texts(leaves: _Leaves, value: object, key: str) -> None:
     elif isinstance(value, dict):
         named = cast("dict[str, Any]", value)
         for name, inside in named.items():
-            if _is_looked_at(name):
+            if len(name) >= _SHORTEST and _is_looked_at(name):
                 leaves.add(name)
             if inside.__class__ in _WITH_TEXTS:
                 _add_texts(leaves, inside, _named_elsewhere(named) if name == "value" else name)
@@ -132,4 +133,4 @@ def _rebuilt(value: object, changed: Iterator[str]) -> object:
 
 
 def _is_looked_at(text: str) -> bool:
-    return len(text) >= _SHORTEST and not (len(text) < 50 and _OWN_ID.fullmatch(text))
+    return len(text) >= _SHORTEST and ("-" not in text or len(text) > _LONGEST_ID or not _OWN_ID.fullmatch(text))

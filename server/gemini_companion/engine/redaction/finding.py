@@ -58,9 +58,14 @@ def all_secrets(text: str, finders: Sequence[Finder] = ()) -> list[Secret]:
     `finders` look through it beside our own patterns. A secret is found if it is at most `REACH` characters long.
     """
     found: list[Secret] = []
+    if 0 < len(text) <= SLICE:
+        found += own_secrets(text)
+        for finder in finders:
+            found += finder(text)
+        return outside_of_markers(text, _merged(found)) if found else found
     for start in range(0, len(text), SLICE):
         base, end = max(0, start - REACH), start + SLICE
-        part = text if base == 0 and end + REACH >= len(text) else text[base : end + REACH]
+        part = text[base : end + REACH]
         for finder in (own_secrets, *finders):
             found += [
                 Secret(secret.start + base, secret.end + base, secret.kind)

@@ -43,6 +43,9 @@ _MOST_RULES: Final = 5_000
 _SIGNED: Final = (Verdict,)
 """What may have numbers below 0."""
 
+_AT_ONCE: Final = 500
+"""Entries that are converted in one call, which takes some milliseconds."""
+
 _T = TypeVar("_T")
 
 _ENTRIES: Final[Any] = tuple[Entry, ...]
@@ -87,7 +90,7 @@ def decode_export(document: dict[str, object]) -> ImportedSession:
     raw = document.get("entries")
     if version == 1 and isinstance(raw, list):
         raw = [_renamed(entry) for entry in cast("list[object]", raw)]
-    entries: tuple[Entry, ...] = _converted(raw, _ENTRIES, "$.entries")
+    entries = _decoded_entries(raw)
     _check_entries(entries)
     return ImportedSession(
         contents=decode_contents(document.get("history", []), "$.history"),
@@ -100,6 +103,20 @@ def decode_export(document: dict[str, object]) -> ImportedSession:
         meta=msgspec.structs.replace(meta, held_by=None),
         entries=entries,
     )
+
+
+def _decoded_entries(raw: object) -> tuple[Entry, ...]:
+    """The log, some entries at a time: nothing else of the process runs while one call converts them."""
+    if not isinstance(raw, list):
+        return _converted(raw, _ENTRIES, "$.entries")
+    items = cast("list[object]", raw)
+    entries: list[Entry] = []
+    try:
+        for start in range(0, len(items), _AT_ONCE):
+            entries += msgspec.convert(items[start : start + _AT_ONCE], _ENTRIES)
+    except msgspec.ValidationError:
+        return _converted(items, _ENTRIES, "$.entries")  # says where in all of them
+    return tuple(entries)
 
 
 def _renamed(entry: object) -> object:

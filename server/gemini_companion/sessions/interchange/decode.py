@@ -34,7 +34,7 @@ def decode_session_file(data: bytes, name: str) -> ImportedSession:
 
 
 def _decode(data: bytes, *, is_jsonl: bool) -> ImportedSession:
-    if not data.strip():
+    if not data or data.isspace():
         raise InvalidInput("The file is empty.")
     try:
         document = parse_json(data)

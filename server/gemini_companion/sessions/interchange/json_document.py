@@ -17,6 +17,14 @@ _ESCAPE: Final = re.compile(
 """An escape in a JSON string: a surrogate pair, a lone surrogate (the group), or any other. Matched one after the
 other, so that a backslash that is itself escaped never counts as the start of one."""
 
+_IS_OBJECT: Final = re.compile(rb"[ \t\r\n]*+\{")
+
+_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ARRAY: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+_AT_ONCE: Final = 1024 * 1024
+"""Bytes that are read in one call, which takes some milliseconds."""
+
 _BYTE: Final = re.compile(r"\(byte (\d+)\)")
 """Where msgspec stopped, in its error message."""
 
@@ -28,10 +36,28 @@ def parse_json(data: bytes) -> object:
     """
     data = data.removeprefix(_BYTE_ORDER_MARK)
     try:
-        return msgspec.json.decode(data)
+        return msgspec.json.decode(data) if len(data) <= _AT_ONCE else _parse_in_pieces(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     return _parse_carefully(data)
+
+
+def _parse_in_pieces(data: bytes) -> object:
+    """The same value, made piece by piece: nothing else of the process runs while one call reads a whole file."""
+    if not _IS_OBJECT.match(data):
+        return _items(data)
+    members = _OBJECT.decode(data)
+    return {name: _value(raw) for name, raw in members.items()}
+
+
+def _value(raw: msgspec.Raw) -> object:
+    is_array = memoryview(raw)[0] == ord("[")
+    return _items(raw) if is_array else msgspec.json.decode(raw)
+
+
+def _items(data: bytes | msgspec.Raw) -> list[object]:
+    decode = msgspec.json.Decoder().decode
+    return [decode(item) for item in _ARRAY.decode(data)]
 
 
 def _parse_carefully(data: bytes) -> object:
