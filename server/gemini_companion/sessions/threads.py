@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import threading
 from collections.abc import Callable
 from typing import Final, TypeAlias, TypeVar, cast
@@ -16,6 +17,16 @@ IN_THREAD_FROM: Final = 2_000
 async def off_loop(size: int, work: Callable[[], T]) -> T:
     """Run pure work over `size` contents; in a thread if they are many, so that the event loop stays responsive."""
     return await asyncio.to_thread(work) if size >= IN_THREAD_FROM else work()
+
+
+_loaded: set[str] = set()
+
+
+async def load(module: str) -> None:
+    """Import a module that few need, in a thread: the event loop answers others meanwhile. At once if it was done."""
+    if module not in _loaded:
+        await asyncio.to_thread(importlib.import_module, module)
+        _loaded.add(module)
 
 
 Poll: TypeAlias = Callable[[], None]
