@@ -197,6 +197,7 @@ class Application:
             except SessionBusy:
                 session = await self._sessions.load(session_id)
             switch.to(session_id)
+        self._turns.prepare()
         self._sessions.end_preparing()
         await refresh_environment(session)
         if self._sessions.held(session_id) is session:
@@ -291,6 +292,7 @@ class Application:
         the `CompanionError`s of `Turn.run`, and `Overloaded`.
         """
         check_prompt(prompt)
+        self._turns.prepare()
         session = await self.hold(client, session_id)
         guidance = slash_compression(prompt)
         if guidance is not None:

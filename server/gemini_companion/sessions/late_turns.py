@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gemini_companion.engine.history.rounds import last_end
-from gemini_companion.sessions.threads import load
+from gemini_companion.sessions.threads import load, load_soon
 
 if TYPE_CHECKING:
     from gemini_companion.sessions.clients import Client
     from gemini_companion.sessions.session import Session
     from gemini_companion.sessions.tools.tooling import Tooling
     from gemini_companion.sessions.turn.starting import Start
+
+_MODULE: Final = "gemini_companion.sessions.turn.starting"
 
 
 class LateTurns:
@@ -22,10 +24,14 @@ class LateTurns:
         self._loading = asyncio.Lock()
         """Taken by every prompt: its waiters go in the order in which they came."""
 
+    def prepare(self) -> None:
+        """A prompt has come, or may come soon: load beside what else it waits for."""
+        load_soon(_MODULE)
+
     async def start(self, session: Session, client: Client, tooling: Tooling) -> Start:
         """What begins one."""
         async with self._loading:
-            await load("gemini_companion.sessions.turn.starting")
+            await load(_MODULE)
         from gemini_companion.sessions.turn.starting import Start
 
         return Start(session, client, tooling)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")
@@ -27,6 +29,17 @@ async def load(module: str) -> None:
     if module not in _loaded:
         await asyncio.to_thread(importlib.import_module, module)
         _loaded.add(module)
+
+
+def load_soon(module: str) -> None:
+    """Begin that, without waiting: it will be needed. A fault of it is told to whoever needs it then."""
+    if module not in sys.modules:
+        asyncio.get_running_loop().run_in_executor(None, _try, module)
+
+
+def _try(module: str) -> None:
+    with suppress(Exception):
+        importlib.import_module(module)
 
 
 Poll: TypeAlias = Callable[[], None]
