@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import AsyncGenerator
@@ -287,7 +288,7 @@ async def test_a_system_that_refuses_to_watch_is_a_fault_with_a_hint(file: Path,
     def refuse(*args: object, **kwargs: object) -> object:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("watchfiles.main.RustNotify", refuse)
+    monkeypatch.setattr("gemini_companion.adapters.notices.notifier", lambda: refuse)
     async with asyncio.timeout(PATIENCE):
         with pytest.raises(CompanionError, match="No space") as refused:
             await FileWatch([file]).run(Heard())
@@ -303,7 +304,7 @@ async def test_a_folder_that_always_vanishes_ends_the_watch_after_some_attempts(
         attempts.append(1)
         raise FileNotFoundError("No such folder")
 
-    monkeypatch.setattr("watchfiles.main.RustNotify", vanish)
+    monkeypatch.setattr("gemini_companion.adapters.notices.notifier", lambda: vanish)
     async with asyncio.timeout(PATIENCE):
         with pytest.raises(CompanionError, match="No such folder"):
             await FileWatch([file]).run(Heard())
@@ -329,3 +330,14 @@ async def test_a_name_beside_a_file_that_is_no_text_ends_no_watch(file: Path, tm
         await heard.until(file)
         write(file, "12")
         await heard.until(file)
+
+
+@pytest.mark.process
+def test_to_watch_takes_no_second_framework_and_what_does_is_loaded_as_ever() -> None:
+    program = (
+        "import sys; from gemini_companion.adapters.notices import notifier; one = notifier()\n"
+        "assert 'anyio' not in sys.modules and 'watchfiles' not in sys.modules\n"
+        "import watchfiles.main; assert watchfiles.main.RustNotify is one"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
+    assert run.returncode == 0, run.stderr

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import threading
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from gemini_companion.sessions.threads import Poll, in_thread
+from gemini_companion.sessions.late_turns import LateTurns
+from gemini_companion.sessions.threads import Poll, in_thread, load, load_soon
+from gemini_companion.sessions.tools.tooling import Tooling
 from tests.support.patience import PATIENCE
 
 
@@ -43,3 +48,39 @@ async def test_what_the_work_returns_or_raises_arrives() -> None:
     assert await in_thread(lambda poll: 7) == 7
     with pytest.raises(ValueError, match="no"):
         await in_thread(fail)
+
+
+async def test_a_module_is_loaded_off_the_event_loop_and_one_that_is_missing_is_told_to_whoever_needs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "loaded_late.py").write_text("import threading\nBY = threading.current_thread()\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    await load("loaded_late")
+    assert importlib.import_module("loaded_late").BY is not threading.current_thread()
+    load_soon("missing_late")
+    with pytest.raises(ModuleNotFoundError):
+        await load("missing_late")
+
+
+async def test_prompts_that_wait_for_turns_to_be_loaded_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    loading, begun, order = asyncio.Event(), asyncio.Event(), list[int]()
+
+    async def slowly_at_first(_module: str) -> None:
+        if not begun.is_set():
+            begun.set()
+            await loading.wait()
+
+    monkeypatch.setattr("gemini_companion.sessions.late_turns.load", slowly_at_first)
+    turns, anything = LateTurns(), cast("Any", None)
+
+    async def prompt(number: int) -> None:
+        await turns.start(anything, anything, Tooling())
+        order.append(number)
+
+    prompts = [asyncio.create_task(prompt(number)) for number in range(3)]
+    async with asyncio.timeout(PATIENCE):
+        await begun.wait()
+        loading.set()
+        prompts.append(asyncio.create_task(prompt(3)))
+        await asyncio.gather(*prompts)
+    assert order == [0, 1, 2, 3]

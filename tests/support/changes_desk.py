@@ -16,7 +16,7 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.changes import FileChanges
 from gemini_companion.tools.ports import CommandRunner, Ports
 from gemini_companion.tools.tool import ToolContext, ToolOutput
-from gemini_companion.tools.workspace import workspace_tools
+from gemini_companion.tools.workspace.tools import workspace_tools
 from tests.support.sample_tools import FreeConsent, SampleArgs, SampleTool, allowing
 from tests.support.scripted_model import calls
 from tests.support.sessions import Studio

@@ -14,7 +14,7 @@ from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
 from gemini_companion.tools.ports import CommandRunner, PersonsAnswer, Ports
 from gemini_companion.tools.registry import ToolRegistry
 from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolOutput
-from gemini_companion.tools.workspace import workspace_tools
+from gemini_companion.tools.workspace.tools import workspace_tools
 
 
 @dataclass

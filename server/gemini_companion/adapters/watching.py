@@ -1,16 +1,16 @@
-"""Watching a few files for changes, without polling. The one module that imports watchfiles, and lazily."""
+"""Watching a few files for changes, without polling."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from gemini_companion.adapters.notices import Untold, changed_names, notifier
 from gemini_companion.engine.errors import CompanionError
 
 logger = logging.getLogger(__name__)
@@ -20,7 +20,6 @@ _Stamp: TypeAlias = tuple[int, int, int] | None
 _Folders: TypeAlias = frozenset[str]
 
 _ATTEMPTS: Final = 5
-_STEP_MS: Final = 20
 _REST: Final = 5
 """Waits for more changes, before what ended is watched anew: whoever makes names without end keeps nobody busy."""
 
@@ -92,10 +91,6 @@ class _FolderGone(Exception):
     """A folder was deleted between being found and being watched."""
 
 
-class _Untold(Exception):
-    """What was changed in a folder cannot be told."""
-
-
 async def watch_again(watch: Callable[[], Awaitable[None]]) -> None:
     """Call `watch`, which finds its folders and returns when others must be watched, until cancelled.
 
@@ -121,44 +116,31 @@ async def batches(
     for itself. Changes within `debounce_ms` come together, and so do those that happen while the reader is at work.
     Raises `CompanionError` if the system refuses to watch.
     """
-
-    def is_wanted(_: object, name: str) -> bool:
-        return concerns_us(name)
-
-    watchfiles = await asyncio.to_thread(importlib.import_module, "watchfiles")
+    await asyncio.to_thread(notifier)
     while True:
-        events = watchfiles.awatch(
-            *sorted(folders),
-            watch_filter=is_wanted,
-            debounce=debounce_ms,
-            step=_STEP_MS,
-            recursive=False,
-            ignore_permission_denied=True,
-        )
-        async with aclosing(events):
+        async with aclosing(changed_names(sorted(folders), debounce_ms)) as events:
             coming = asyncio.create_task(_next(events))
             try:
                 await asyncio.sleep(0)  # after this step the system watches
                 yield set()
                 while True:
-                    changed = await coming
+                    changed = set(filter(concerns_us, await coming))
                     coming = asyncio.create_task(_next(events))
-                    yield changed
-            except _Untold:
+                    if changed:
+                        yield changed
+            except Untold:
                 logger.info("Something was changed whose name cannot be told; it is watched anew.")
             finally:
                 await _end(coming)
         await asyncio.sleep(debounce_ms * _REST / 1000)
 
 
-async def _next(events: AsyncIterator[set[tuple[Any, str]]]) -> set[str]:
+async def _next(events: AsyncGenerator[set[str]]) -> set[str]:
     try:
-        return {name for _, name in await anext(events)}
+        return await anext(events)
     except FileNotFoundError as fault:
         raise _FolderGone(str(fault)) from fault
-    except ExceptionGroup as faults:  # of a watch under way, which is over: watchfiles tells no part of a batch
-        raise _Untold from faults
-    except (OSError, RuntimeError, ValueError) as fault:  # watchfiles' own errors are RuntimeErrors
+    except (OSError, RuntimeError, ValueError) as fault:  # the extension's own errors are RuntimeErrors
         raise _refused(fault) from fault
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,9 +21,8 @@ from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.events import Event, TrustChanged
 from gemini_companion.sessions.forking import fork_of
-from gemini_companion.sessions.interchange import ExportFormat, encode_session
-from gemini_companion.sessions.interchange.compressed import snapshot_places
-from gemini_companion.sessions.interchange.importing import import_file
+from gemini_companion.sessions.late_interchange import export_text, import_file
+from gemini_companion.sessions.late_turns import LateTurns
 from gemini_companion.sessions.models.names import requested_model
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.registry import SessionRegistry
@@ -33,9 +33,11 @@ from gemini_companion.sessions.session_info import kept, listed, session_info, t
 from gemini_companion.sessions.statistics.service import Statistics
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.prompt import check_prompt, slash_compression, unescaped
-from gemini_companion.sessions.turn.starting import Start
 from gemini_companion.sessions.turn.titles import Titles
 from gemini_companion.settings.trust import reported_trust
+
+if TYPE_CHECKING:
+    from gemini_companion.sessions.interchange import ExportFormat
 
 
 class Application:
@@ -49,6 +51,7 @@ class Application:
         self.tooling.commands.use(self._sessions.get)
         self._titles = Titles(services)
         self.statistics = Statistics(services, self._sessions.get)
+        self._turns = LateTurns()
 
     # --- clients
 
@@ -194,10 +197,11 @@ class Application:
             except SessionBusy:
                 session = await self._sessions.load(session_id)
             switch.to(session_id)
+        self._turns.prepare()
         self._sessions.end_preparing()
         await refresh_environment(session)
         if self._sessions.held(session_id) is session:
-            Start(session, client, self.tooling).resume_if_asked()
+            await self._turns.resume_if_asked(session, client, self.tooling)
         return session_info(await self.services.store.meta(session_id), session)
 
     async def subscribe(self, client: Client, session_id: str, *, on: bool) -> None:
@@ -247,12 +251,7 @@ class Application:
 
     async def export(self, client: Client, session_id: str, format: ExportFormat) -> str:
         """The session as the text of a file of that format, with marks for secrets."""
-        session = await self.load(client, session_id)
-        view, log = session.history.curated(), list(session.history.entries)
-        contents, places = [item.content for item in view], snapshot_places(view)
-        text = await asyncio.to_thread(encode_session, session.meta, log, contents, format, snapshots_at=places)
-        write = self.services.exported_session if format == "companion" else self.services.exported
-        return await asyncio.to_thread(write, text)
+        return await export_text(await self.load(client, session_id), format)
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Make a session of a file; `path` is absolute. Raises `InvalidInput` that names what is wrong, and where."""
@@ -293,12 +292,13 @@ class Application:
         the `CompanionError`s of `Turn.run`, and `Overloaded`.
         """
         check_prompt(prompt)
+        self._turns.prepare()
         session = await self.hold(client, session_id)
         guidance = slash_compression(prompt)
         if guidance is not None:
             return await compress_by_prompt(session, client, guidance)
         prompt = unescaped(prompt)
-        start = Start(session, client, self.tooling)
+        start = await self._turns.start(session, client, self.tooling)
         return await self._finish(session, client, start.chat(prompt, model=model, replaces=replaces, steer=steer))
 
     async def resume(self, client: Client, session_id: str | None = None) -> ChatResult:
@@ -307,7 +307,7 @@ class Application:
         Raises `InvalidInput` if it cannot go on, and what `chat` raises.
         """
         session = await self.hold(client, session_id)
-        return await self._finish(session, client, Start(session, client, self.tooling).resume())
+        return await self._finish(session, client, (await self._turns.start(session, client, self.tooling)).resume())
 
     async def _finish(self, session: Session, client: Client, turn: Awaitable[ChatResult]) -> ChatResult:
         for one in self._sessions:

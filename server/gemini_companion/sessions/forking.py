@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.history.view import History
-from gemini_companion.sessions.interchange.importing import copied, entries_until
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.threads import off_loop
+from gemini_companion.sessions.threads import load, off_loop
 
 
 async def fork_of(source: Session, at_turn: str | int | None) -> tuple[tuple[Entry, ...], StoredCounts]:
@@ -17,6 +16,9 @@ async def fork_of(source: Session, at_turn: str | int | None) -> tuple[tuple[Ent
 
     Raises `InvalidInput` if there is no such turn.
     """
+    await load("gemini_companion.sessions.interchange.importing")
+    from gemini_companion.sessions.interchange.importing import copied, entries_until
+
     log = list(source.history.entries)
 
     def work() -> tuple[tuple[Entry, ...], StoredCounts]:

@@ -11,7 +11,7 @@ from gemini_companion.tools.notes.activate_skill import ACTIVATE_SKILL
 from gemini_companion.tools.policy.decide import NOT_OF_CORE
 from gemini_companion.tools.registry import ToolRegistry
 from gemini_companion.tools.tool import Risk
-from gemini_companion.tools.web.tools import NAMES
+from gemini_companion.tools.web import NAMES
 
 _HARMLESS: Final[frozenset[Risk]] = frozenset({"read", "question", "note", "agent"})
 """What tools may do in a workspace that is not trusted."""

@@ -18,10 +18,9 @@ from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.constraints.project import take_in_project_rules
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.ports import SessionMeta
-from gemini_companion.sessions.recovery import recover
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.threads import off_loop
+from gemini_companion.sessions.threads import load, off_loop
 
 KEPT_IDLE: Final = 4
 """Sessions that nobody uses and that stay loaded, so that going back to one is quick."""
@@ -231,6 +230,9 @@ class SessionRegistry:
             # Nobody had it meanwhile: it goes on as if it had never been let go.
             is_as_left = remnant is not None and remnant.version == (entries[-1].seq if entries else 0)
             ledger = remnant.ledger if remnant is not None and is_as_left else None
+            await load("gemini_companion.sessions.recovery")
+            from gemini_companion.sessions.recovery import recover
+
             session = await self._fold(meta, entries, first_event=first, ledger=ledger, counts=counts)
             try:
                 if not is_as_left:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")
@@ -16,6 +19,27 @@ IN_THREAD_FROM: Final = 2_000
 async def off_loop(size: int, work: Callable[[], T]) -> T:
     """Run pure work over `size` contents; in a thread if they are many, so that the event loop stays responsive."""
     return await asyncio.to_thread(work) if size >= IN_THREAD_FROM else work()
+
+
+_loaded: set[str] = set()
+
+
+async def load(module: str) -> None:
+    """Import a module that few need, in a thread: the event loop answers others meanwhile. At once if it was done."""
+    if module not in _loaded:
+        await asyncio.to_thread(importlib.import_module, module)
+        _loaded.add(module)
+
+
+def load_soon(module: str) -> None:
+    """Begin that, without waiting: it will be needed. A fault of it is told to whoever needs it then."""
+    if module not in sys.modules:
+        asyncio.get_running_loop().run_in_executor(None, _try, module)
+
+
+def _try(module: str) -> None:
+    with suppress(Exception):
+        importlib.import_module(module)
 
 
 Poll: TypeAlias = Callable[[], None]

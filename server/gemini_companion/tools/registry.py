@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -12,15 +13,25 @@ from gemini_companion.tools.tool import ForeignArguments, ForeignTool, Tool, Too
 
 
 class ToolRegistry:
-    """What the model can call. Declarations are made once."""
+    """What the model can call, made and declared once: with the first need, where `tools` is a function that makes
+    them.
+    """
 
-    def __init__(self, tools: Iterable[Tool[Any]] = ()) -> None:
-        self._tools: dict[str, Tool[Any]] = {}
-        self._names: dict[str, str] = {}
-        for tool in tools:
-            self._tools[tool.name] = tool
-            self._names.update(dict.fromkeys((tool.name, *tool.aliases), tool.name))
-        self._declarations = {name: _declaration(tool) for name, tool in self._tools.items()}
+    def __init__(self, tools: Iterable[Tool[Any]] | Callable[[], Iterable[Tool[Any]]] = ()) -> None:
+        self._made = tools
+
+    @cached_property
+    def _tools(self) -> dict[str, Tool[Any]]:
+        return {tool.name: tool for tool in (self._made() if callable(self._made) else self._made)}
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The name of each tool by its names and aliases."""
+        return {name: tool.name for tool in self._tools.values() for name in (tool.name, *tool.aliases)}
+
+    @cached_property
+    def _declarations(self) -> dict[str, dict[str, Any]]:
+        return {name: _declaration(tool) for name, tool in self._tools.items()}
 
     def __iter__(self) -> Iterator[Tool[Any]]:
         return iter(self._tools.values())

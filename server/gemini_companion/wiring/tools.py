@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
 
@@ -15,10 +15,19 @@ if TYPE_CHECKING:
     from gemini_companion.settings.service import SettingsService
     from gemini_companion.tools.ports import Ports
     from gemini_companion.tools.registry import ToolRegistry
+    from gemini_companion.tools.tool import Tool
 
 
 def build_tools(commands: Commands) -> ToolRegistry:
-    """What models that call tools can call, a line each; those that run commands keep them in `commands`."""
+    """What models that call tools can call, a line each; those that run commands keep them in `commands`. None is
+    loaded before one is needed.
+    """
+    from gemini_companion.tools.registry import ToolRegistry
+
+    return ToolRegistry(lambda: _tools(commands))
+
+
+def _tools(commands: Commands) -> Iterable[Tool[Any]]:
     from gemini_companion.tools.invoke_agent import InvokeAgent
     from gemini_companion.tools.notes.activate_skill import ActivateSkill
     from gemini_companion.tools.notes.ask_user import AskUser
@@ -26,13 +35,12 @@ def build_tools(commands: Commands) -> ToolRegistry:
     from gemini_companion.tools.notes.save_memory import SaveMemory
     from gemini_companion.tools.notes.write_todos import WriteTodos
     from gemini_companion.tools.recall import Recall
-    from gemini_companion.tools.registry import ToolRegistry
     from gemini_companion.tools.shell.tools import shell_tools
     from gemini_companion.tools.web.tools import web_tools
-    from gemini_companion.tools.workspace import workspace_tools
+    from gemini_companion.tools.workspace.tools import workspace_tools
 
     notes = (AskUser(), WriteTodos(), ExitPlanMode(), Recall(), SaveMemory(), ActivateSkill())
-    return ToolRegistry([*workspace_tools(), *shell_tools(commands), *web_tools(), InvokeAgent(), *notes])
+    return (*workspace_tools(), *shell_tools(commands), *web_tools(), InvokeAgent(), *notes)
 
 
 def build_ports(env: Mapping[str, str], vault: Vault | None = None) -> Ports:

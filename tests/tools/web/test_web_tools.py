@@ -10,6 +10,7 @@ import pytest
 from gemini_companion.tools.grounding import Grounded, GroundedPassage, WebPage, WebSource
 from gemini_companion.tools.registry import ToolRegistry
 from gemini_companion.tools.tool import Proposal, ToolContext, ToolOutput, ToolRefusal
+from gemini_companion.tools.web import NAMES
 from gemini_companion.tools.web.tools import web_tools
 from tests.support.tool_contexts import Desk
 
@@ -117,3 +118,7 @@ async def test_without_a_service_both_say_that_there_is_none(tmp_path: Path) -> 
     for name, args in (("google_web_search", {"query": "x"}), ("web_fetch", {"prompt": "https://a.org"})):
         with pytest.raises(ToolRefusal, match="cannot ask the network"):
             await called(context, name, **args)
+
+
+def test_the_names_that_are_known_without_loading_the_tools_are_theirs() -> None:
+    assert {tool.name for tool in web_tools()} == NAMES

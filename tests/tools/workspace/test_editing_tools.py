@@ -10,7 +10,7 @@ import pytest
 
 from gemini_companion.tools.documents import Diagnostic, FileDiagnostics
 from gemini_companion.tools.tool import ToolRefusal
-from gemini_companion.tools.workspace import corrected
+from gemini_companion.tools.workspace.changing import corrected
 from tests.support.tool_contexts import Desk, write
 
 

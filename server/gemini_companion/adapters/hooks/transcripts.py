@@ -10,7 +10,6 @@ import msgspec
 from gemini_companion.adapters.private_files import close_to_others, make_private_directory
 from gemini_companion.adapters.vault.masking import Masking
 from gemini_companion.sessions.hooks.transcript import News
-from gemini_companion.sessions.interchange.gemini_cli_export import header_for_gemini_cli, messages_for_gemini_cli
 
 _MODE: Final = 0o600
 
@@ -50,6 +49,8 @@ class PrivateTranscripts:
 
 
 def _encoded(news: News, masking: Masking) -> bytes:
+    from gemini_companion.sessions.interchange.gemini_cli_export import header_for_gemini_cli, messages_for_gemini_cli
+
     records: list[Any] = [header_for_gemini_cli(news.meta)] if news.is_whole else []
     records += [{"$rewindTo": news.back_to}] if news.back_to is not None else []
     records += messages_for_gemini_cli(news.meta, news.entries, news.contents, news.ids)

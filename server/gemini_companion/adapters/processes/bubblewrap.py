@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -29,6 +28,8 @@ def find(path: str) -> str | None:
             packaged = os.path.join(os.path.dirname(spec.origin), "_bin", "bwrap")
             if os.access(packaged, os.X_OK):
                 return packaged
+    import sysconfig  # half a megabyte, for one path
+
     scripts = os.path.join(sysconfig.get_path("scripts"), "bwrap")
     return scripts if os.access(scripts, os.X_OK) else None
 

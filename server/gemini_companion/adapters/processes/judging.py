@@ -11,7 +11,6 @@ from gemini_companion.adapters.processes import folders, repositories
 from gemini_companion.engine.history.tool_entries import Decision, ToolRule
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.tools.paths import innermost, parts_below
-from gemini_companion.tools.shell.judge import judge
 from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts, Sought
 from gemini_companion.tools.tool import Touched
 from gemini_companion.tools.workspace.guarded import guard_of
@@ -44,6 +43,8 @@ class DiskJudge:
         `of_file` says what the rules say of reading or writing a file that the line names; `fresh` are the real paths
         of files that were written in this turn. Looks at the disk; blocks for some milliseconds at most.
         """
+        from gemini_companion.tools.shell.judge import judge  # with the first command: the shell's grammar is large
+
         ours = (*self._private, *(os.path.join(root, ".gemini", "settings.json") for root in roots))
         facts = _DiskFacts(
             home=self._home,

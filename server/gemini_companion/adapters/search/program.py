@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import sys
-import sysconfig
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache
@@ -23,6 +22,8 @@ PLAIN: Final = str(Path(__file__).with_name("plain.py"))
 @cache
 def ripgrep() -> str | None:
     """The program: the one that is installed with us, else the system's; `None` if there is none."""
+    import sysconfig  # half a megabyte, for one path
+
     name = "rg.exe" if os.name == "nt" else "rg"
     own = os.path.join(sysconfig.get_path("scripts"), name)
     return own if os.access(own, os.X_OK) else shutil.which("rg")

@@ -24,8 +24,7 @@ from gemini_companion.engine.history.log import CompressionResult, PreviewEntry
 from gemini_companion.sessions.budget.limits import uses_of
 from gemini_companion.sessions.compression.cost import waiting
 from gemini_companion.sessions.compression.job import new_compression
-from gemini_companion.sessions.compression.preview import install_preview
-from gemini_companion.sessions.compression.run import CompressionRun
+from gemini_companion.sessions.compression.late import execute, install_preview
 from gemini_companion.sessions.compression_state import NO_WISH, Compression
 from gemini_companion.sessions.events import Event, SettingsChanged
 from gemini_companion.sessions.models.registry import ModelChoice
@@ -195,19 +194,18 @@ async def _begin(session: Session, choice: ModelChoice) -> None:
     if session.compressions.previews() or not is_on(session):
         return  # meanwhile
     compression = new_compression(session, "prepare", "background")
-    run = CompressionRun(session=session, compression=compression)
 
-    async def execute() -> CompressionResult:
+    async def run() -> CompressionResult:
         tokens = session.token_count(choice).tokens
         is_of_use = False
         try:
-            result = await run.execute(choice)
+            result = await execute(session, compression, choice)
             is_of_use = result.status == "PREVIEW"
         finally:
             _learn(session, choice, compression, tokens, is_of_use=is_of_use)
         return result
 
-    compression.prepare(execute).start()
+    compression.prepare(run).start()
 
 
 def _learn(session: Session, choice: ModelChoice, compression: Compression, tokens: int, *, is_of_use: bool) -> None:

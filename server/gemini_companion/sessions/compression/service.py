@@ -19,6 +19,7 @@ A preview that is ready and not applied belongs to the person who looks at it: n
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from gemini_companion.engine.errors import Cancelled, CompanionError
@@ -27,8 +28,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression import background
 from gemini_companion.sessions.compression.cost import waiting
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
-from gemini_companion.sessions.compression.preview import install_preview
-from gemini_companion.sessions.compression.run import CompressionRun
+from gemini_companion.sessions.compression.late import execute, install_preview
 from gemini_companion.sessions.compression_state import NO_WISH, Compression, Wish
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.results import ChatResult
@@ -57,8 +57,7 @@ async def compress(session: Session, *, client: str, wish: Wish = NO_WISH, previ
         compression = session.compressions.joinable(wish)  # somebody may have begun one meanwhile
     if compression is None:
         compression = new_compression(session, "compress", "manual", wish=wish)
-        run = CompressionRun(session=session, compression=compression)
-        session.lane.submit(compression.prepare(run.execute))
+        session.lane.submit(compression.prepare(partial(execute, session, compression)))
     return await wait_and_list(session, compression.job, client)
 
 
@@ -69,15 +68,14 @@ def _preview(session: Session, wish: Wish) -> Compression:
         same.adopt("manual")
         return same
     compression = new_compression(session, "preview", "manual", wish=wish)
-    run = CompressionRun(session=session, compression=compression)
 
-    async def execute() -> CompressionResult:
+    async def run() -> CompressionResult:
         running = session.compressions.installing
         if running is not None and running.state == "running":
             await running.job.settled()
-        return await run.execute()
+        return await execute(session, compression)
 
-    compression.prepare(execute).start()  # beside the lane: it installs nothing
+    compression.prepare(run).start()  # beside the lane: it installs nothing
     return compression
 
 
@@ -127,8 +125,7 @@ async def compress_at_safe_point(
         if reused is not None:
             return reused
     compression = new_compression(session, "compress", "auto")
-    run = CompressionRun(session=session, compression=compression)
-    session.lane.admit(compression.prepare(lambda: run.execute(choice)))
+    session.lane.admit(compression.prepare(partial(execute, session, compression, choice)))
     return await compression.job.wait("turn")
 
 

@@ -25,7 +25,6 @@ from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.results import ChatResult, CompressionStatusReport
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.tooling import Tooling
-from gemini_companion.sessions.turn.starting import Start
 from gemini_companion.tools.delegation import AgentReport
 from gemini_companion.tools.ports import EditorPort
 from gemini_companion.tools.tool import ToolRefusal
@@ -187,6 +186,8 @@ class _Work:
         try:
             async with limit:
                 self._activity.waits = wait
+                from gemini_companion.sessions.turn.starting import Start  # loaded by the turn that asks
+
                 start = Start(self._child, self._client, self._tooling)
                 return await start.chat(({"text": prompt},), model=None, replaces=None, steer=False)
         except TimeoutError:

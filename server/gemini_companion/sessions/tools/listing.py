@@ -10,7 +10,7 @@ from gemini_companion.sessions.tools.resuming import resumable
 from gemini_companion.tools.policy.decide import Asked, decide
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import Proposal, ToolRefusal, rule_names
-from gemini_companion.tools.web.tools import NAMES
+from gemini_companion.tools.web import NAMES
 
 
 def listed_tools(session: Session, questions: tuple[ToolQuestion, ...]) -> ToolList:

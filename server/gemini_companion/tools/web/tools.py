@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from gemini_companion.tools.tool import Tool
 from gemini_companion.tools.web.google_web_search import GoogleWebSearch
 from gemini_companion.tools.web.web_fetch import WebFetch
-
-NAMES: Final = frozenset({GoogleWebSearch.name, WebFetch.name})
-"""Their names: they are offered only where `Ports.grounding` would be."""
 
 
 def web_tools() -> tuple[Tool[Any], ...]:

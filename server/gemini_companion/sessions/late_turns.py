@@ -1,0 +1,44 @@
+"""Turns, loaded with the first of a process: who only looks at chats has none of what answers prompts in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from gemini_companion.engine.history.rounds import last_end
+from gemini_companion.sessions.threads import load, load_soon
+
+if TYPE_CHECKING:
+    from gemini_companion.sessions.clients import Client
+    from gemini_companion.sessions.session import Session
+    from gemini_companion.sessions.tools.tooling import Tooling
+    from gemini_companion.sessions.turn.starting import Start
+
+_MODULE: Final = "gemini_companion.sessions.turn.starting"
+
+
+class LateTurns:
+    """Begins the turns of an application. Prompts that wait for the loading keep their order."""
+
+    def __init__(self) -> None:
+        self._loading = asyncio.Lock()
+        """Taken by every prompt: its waiters go in the order in which they came."""
+
+    def prepare(self) -> None:
+        """A prompt has come, or may come soon: load beside what else it waits for."""
+        load_soon(_MODULE)
+
+    async def start(self, session: Session, client: Client, tooling: Tooling) -> Start:
+        """What begins one."""
+        async with self._loading:
+            await load(_MODULE)
+        from gemini_companion.sessions.turn.starting import Start
+
+        return Start(session, client, tooling)
+
+    async def resume_if_asked(self, session: Session, client: Client, tooling: Tooling) -> None:
+        """`Start.resume_if_asked`. Nothing is loaded where the newest turn did not end with a daemon."""
+        turn_id = session.history.newest_turn
+        end = last_end(session.history.entries, turn_id) if turn_id is not None else None
+        if end is not None and end.outcome == "interrupted":
+            (await self.start(session, client, tooling)).resume_if_asked()
