@@ -127,11 +127,13 @@ class _ApplyRun(CompressionRun):
             counts = self._counts_since(preview.compression, entry)
         else:
             self.compression.enter("counting")
+            version = session.history.version
             try:
                 counts = await count_both(session, self.choice, before, session.history.view_with(entry), self.retries)
             except ModelFault:
                 return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR"))
-            observe_before(session, self.choice, before, counts)
+            if session.history.version == version:
+                observe_before(session, self.choice, counts)
         status = judge(counts)
         if status != "COMPRESSED":
             message = (
