@@ -275,8 +275,14 @@ class SessionRegistry:
             first_event,
             services.observing.event,
         )
+
+        def build() -> Session:
+            built = Session(meta, entries, services, channel, ledger, counts)
+            built.history.totals()  # what everybody asks for first goes through the whole view, once
+            return built
+
         with self._collector.building(len(entries)):
-            session = await off_loop(len(entries), lambda: Session(meta, entries, services, channel, ledger, counts))
+            session = await off_loop(len(entries), build)
         session.use(None, services.clock.monotonic())
         self._sessions[meta.session_id] = session
         if session.history.counting.has_fresh:
