@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -52,12 +53,18 @@ DESCRIPTION: Final[Json] = {
 are alike.
 """
 
+TEXT_ONLY: Final = ("prompt", "answer")
+"""The block of a chat in which no tool is called."""
+
 _MODULUS: Final = 2**32
 
 
-def make_contents(count: int, *, characters: int = DESCRIPTION["characters"]) -> list[Json]:
-    """The first `count` contents, as JSON objects, with texts of `characters` at most."""
-    block = DESCRIPTION["block"]
+def make_contents(
+    count: int, *, characters: int = DESCRIPTION["characters"], block: Sequence[str] = tuple(DESCRIPTION["block"])
+) -> list[Json]:
+    """The first `count` contents, as JSON objects, with texts of `characters` at most; what they are, by turns, is in
+    `block`.
+    """
     return [_content(index, block[index % len(block)], characters) for index in range(count)]
 
 

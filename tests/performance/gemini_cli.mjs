@@ -38,9 +38,9 @@ function makeTexts() {
   });
 }
 
-function makeContents(count) {
+function makeContents(count, block = description.block) {
   const texts = makeTexts();
-  const { block, tool, characters } = description;
+  const { tool, characters } = description;
   return Array.from({ length: count }, (_, index) => {
     const text = `${index} ${texts[index % texts.length]}`.slice(0, characters);
     const id = `call-${Math.floor(index / block.length)}`;
@@ -98,21 +98,25 @@ function countFiles(folder) {
 
 async function time(name, calls) {
   const taken = [];
+  const processor = [];
   let files = 0;
   for (let call = 0; call < calls; call++) {
     fs.rmSync(filesFolder, { recursive: true, force: true }); // not timed
     fs.mkdirSync(filesFolder, { recursive: true });
+    const used = process.cpuUsage();
     const started = performance.now();
     await work[name]();
     taken.push(performance.now() - started);
+    const { user, system } = process.cpuUsage(used);
+    processor.push((user + system) / 1000);
     files = countFiles(filesFolder);
   }
-  return { ms: taken, files };
+  return { ms: taken, processor, files };
 }
 
 async function answer(request) {
   if (request.make === undefined) return time(request.time, request.calls);
-  contents = makeContents(request.make);
+  contents = makeContents(request.make, request.block);
   contentsAsJson = JSON.stringify(contents);
   return { fingerprint: createHash("sha256").update(JSON.stringify(contents.slice(0, 1000))).digest("hex") };
 }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from tests.performance.conversation import DESCRIPTION
 from tests.performance.options import Options
@@ -17,6 +18,17 @@ CORE: Final = f"@google/gemini-cli-core@{VERSION}"
 CLI: Final = f"@google/gemini-cli@{VERSION}"
 INSTALL_SECONDS: Final = 600
 DRIVER: Final = Path(__file__).with_name("gemini_cli.mjs")
+
+
+class Timed(NamedTuple):
+    """Calls of one of Gemini CLI's functions."""
+
+    ms: list[float]
+    """Milliseconds of each."""
+    processor: list[float]
+    """Milliseconds of processor time of each, of all threads."""
+    files: int
+    """What the last one wrote."""
 
 
 class Unavailable(Exception):
@@ -124,13 +136,11 @@ class GeminiCliCore(Driven):
     def __init__(self, options: Options) -> None:
         super().__init__(options, DRIVER, json.dumps(DESCRIPTION))
 
-    def make(self, count: int) -> str:
+    def make(self, count: int, block: Sequence[str] = tuple(DESCRIPTION["block"])) -> str:
         """Have it make the conversation; returns the fingerprint."""
-        return str(self.ask({"make": count})["fingerprint"])
+        return str(self.ask({"make": count, "block": list(block)})["fingerprint"])
 
-    def time(self, name: str, calls: int = 1) -> tuple[list[float], int]:
-        """Milliseconds of each call of `split`, `estimate`, `compress` or `cold`, and the files that the last one
-        wrote.
-        """
+    def time(self, name: str, calls: int = 1) -> Timed:
+        """Time calls of `split`, `estimate`, `compress` or `cold`."""
         told = self.ask({"time": name, "calls": calls})
-        return told["ms"], told["files"]
+        return Timed(told["ms"], told["processor"], told["files"])

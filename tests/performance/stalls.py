@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -26,8 +25,10 @@ from gemini_companion.sessions.compression.service import compress
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.session import Session
 from tests.performance.conversation import make_contents
+from tests.performance.days_work import Day
 from tests.performance.figures import Figure, Finding
 from tests.performance.instant import InstantModel
+from tests.performance.lateness import worst_lag
 from tests.performance.options import Options
 from tests.performance.streaming import Source
 from tests.support.sessions import Studio
@@ -35,14 +36,14 @@ from tests.support.sessions import Studio
 NAME: Final = "stalls"
 TARGET_MS: Final = 50
 SIZE: Final = 10_000
+LARGE: Final = 100_000
+TARGETS_OF_DAYS_MS: Final = {SIZE: 50, LARGE: 100}
+"""Whatever a person does with a chat of so many contents."""
 
-_TICK: Final = 0.001
 _SHORT: Final = 400
 """Characters of the contents that turns go out with: so, ten thousand fill a window of a million tokens."""
 _CLIENT: Final = "bench"
 _THOUGHT: Final = {"text": "What is asked here, and where may it stand? " * 10, "thought": True}
-
-Step = Callable[[], Awaitable[object]]
 
 
 def run(options: Options) -> Iterator[Finding]:
@@ -66,8 +67,16 @@ def run(options: Options) -> Iterator[Finding]:
         if not options.quick:
             source = stack.enter_context(Source(options, 50))
             yield from _Desk(options, runner, short, base_url=source.base_url).turns("(SDK)", options.rounds(5))
-        entering = [runner.run(worst_lag(partial(_Desk.enter, options, plain))) for _ in range(options.rounds(3))]
-        yield _figure("importing the whole history", entering, judged=False)
+        for length, rounds in ((size, options.rounds(3)),) if options.quick else ((SIZE, 3), (LARGE, 1)):
+            options.tell(f"a day with {length:,} contents")
+            for what, lag in runner.run(Day(options, length).lags(rounds)).items():
+                yield Figure(
+                    bench=NAME,
+                    name=f"{what}, {length:,} contents",
+                    value=lag,
+                    unit="ms",
+                    target=TARGETS_OF_DAYS_MS.get(length),
+                )
 
 
 class _Desk:
@@ -132,27 +141,6 @@ class _Desk:
     async def _chat(self) -> None:
         result = await self._studio.app.chat(self._studio.client, ({"text": "What did we do with the parser?"},))
         assert result.finish_reason == "STOP", result.finish_reason
-
-
-async def worst_lag(work: Step) -> float:
-    """Milliseconds that the ticker was late at worst while the work went on."""
-    worst = 0.0
-
-    async def tick() -> None:
-        nonlocal worst
-        last = time.perf_counter()
-        while True:
-            await asyncio.sleep(_TICK)
-            now = time.perf_counter()
-            worst = max(worst, now - last - _TICK)
-            last = now
-
-    ticker = asyncio.create_task(tick())
-    await asyncio.sleep(_TICK)
-    await work()
-    await asyncio.sleep(2 * _TICK)  # what came last counts too
-    ticker.cancel()
-    return worst * 1000
 
 
 def _with_thought(content: Content) -> Content:

@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 T = TypeVar("T")
 
@@ -20,9 +20,25 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def interleaved(contenders: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+class Cost(NamedTuple):
+    """What a call takes."""
+
+    ms: float
+    """Milliseconds by the clock."""
+    processor: float
+    """Milliseconds of processor time, of all threads of the process."""
+
+
+def cost(work: Callable[[], object]) -> Cost:
+    """What one call takes."""
+    used, started = time.process_time(), time.perf_counter()
+    work()
+    return Cost((time.perf_counter() - started) * 1_000, (time.process_time() - used) * 1_000)
+
+
+def interleaved(contenders: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list[T]]:
     """Each contender's figures, taken in turns so that a busy moment of the machine meets all of them."""
-    figures: dict[str, list[float]] = {name: [] for name in contenders}
+    figures: dict[str, list[T]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, measure in contenders.items():
             figures[name].append(measure())

@@ -14,6 +14,7 @@ from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.agent_surroundings import services_of
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.collector import Collector
 from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.constraints.project import take_in_project_rules
 from gemini_companion.sessions.counts import keep_counts
@@ -62,6 +63,7 @@ class SessionRegistry:
         """Those whose log was read, and closed, since their lease was taken. Others may have been written meanwhile."""
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._remnants: dict[str, _Remnant] = {}
+        self._collector = Collector()
         self._letting_go: asyncio.Task[None] | None = None
         self._keeping: set[asyncio.Task[None]] = set()
         """What keeps the sizes of contents in the background."""
@@ -142,7 +144,8 @@ class SessionRegistry:
         await self._services.store.delete(session_id)
         gone = [session_id, *self._agents.pop(session_id, ())]
         for one in gone:
-            self._sessions.pop(one, None)
+            if (left := self._sessions.pop(one, None)) is not None:
+                self._collector.has_gone(left, len(left.history.entries))
             self._taken.discard(one)
             self._remnants.pop(one, None)
             hooks.forget(one)
@@ -160,17 +163,22 @@ class SessionRegistry:
     async def let_go(self) -> None:
         """Unload and release the sessions that nobody uses, but for `KEPT_IDLE` used within `IDLE_SECONDS`."""
         async with self._one_at_a_time:
-            for session in self:
+            await self._let_go_idle()
+        if all(session.lane.is_idle for session in self):
+            self._collector.collect()
+
+    async def _let_go_idle(self) -> None:
+        for session in self:
+            if self.held(session.session_id) is session:
+                await session.write_left()  # else one store that was full for a moment would keep it for ever
+                await keep_counts(session)
+        idle = [session for session in self if self._is_idle(session)]
+        now = self._services.clock.monotonic()
+        for place, session in enumerate(reversed(idle)):
+            if place >= KEPT_IDLE or now - session.last_used >= IDLE_SECONDS:
                 if self.held(session.session_id) is session:
-                    await session.write_left()  # else one store that was full for a moment would keep it for ever
-                    await keep_counts(session)
-            idle = [session for session in self if self._is_idle(session)]
-            now = self._services.clock.monotonic()
-            for place, session in enumerate(reversed(idle)):
-                if place >= KEPT_IDLE or now - session.last_used >= IDLE_SECONDS:
-                    if self.held(session.session_id) is session:
-                        await self._services.hooks.finish(session, "other")  # whoever uses it meanwhile keeps it
-                    await self._let_go(session)
+                    await self._services.hooks.finish(session, "other")  # whoever uses it meanwhile keeps it
+                await self._let_go(session)
 
     async def _let_go(self, session: Session) -> None:
         session_id = session.session_id
@@ -179,6 +187,7 @@ class SessionRegistry:
                 return
             # From here on whoever asks for it waits for the lock, and then loads it again.
             del self._sessions[session_id]
+            self._collector.has_gone(session, len(session.history.entries))
             self._taken.discard(session_id)
             session.channel.keep_deltas()
             if not self._services.store.holds(session_id):
@@ -269,12 +278,13 @@ class SessionRegistry:
             services.observing.event,
         )
 
-        def folded() -> Session:
-            session = Session(meta, entries, services, channel, ledger, counts)
-            session.history.totals()  # makes the view, of all contents: else the first who asks for its size would
-            return session
+        def build() -> Session:
+            built = Session(meta, entries, services, channel, ledger, counts)
+            built.history.totals()  # makes the view, of all contents: else the first who asks for its size would
+            return built
 
-        session = await off_loop(len(entries), folded)
+        with self._collector.building(len(entries)):
+            session = await off_loop(len(entries), build)
         session.use(None, services.clock.monotonic())
         self._sessions[meta.session_id] = session
         if session.history.counting.has_fresh:

@@ -1,4 +1,7 @@
-"""Keeping the event loop free: pure work over large input goes to a thread."""
+"""Keeping the event loop free: pure work over large input goes to a thread.
+
+This alone says from which size on. What touches a disk, or waits, goes to a thread whatever its size.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,21 @@ from typing import Final, TypeAlias, TypeVar, cast
 T = TypeVar("T")
 
 IN_THREAD_FROM: Final = 2_000
-"""Contents from which on quoting, planning and folding leave the event loop."""
+"""Units of work from which on it leaves the event loop: there it would take some five milliseconds. A unit is what one
+content takes that is quoted, planned for or folded.
+"""
+CHARACTERS_A_UNIT: Final = 100
+"""Characters of text that are looked through in the time of a unit, or bytes that are read."""
 
 
-async def off_loop(size: int, work: Callable[[], T]) -> T:
-    """Run pure work over `size` contents; in a thread if they are many, so that the event loop stays responsive."""
-    return await asyncio.to_thread(work) if size >= IN_THREAD_FROM else work()
+def is_much(units: int) -> bool:
+    """Whether so much work would hold up the event loop."""
+    return units >= IN_THREAD_FROM
+
+
+async def off_loop(units: int, work: Callable[[], T]) -> T:
+    """Run pure work of so many units; in a thread if they are many, so that the event loop stays responsive."""
+    return await asyncio.to_thread(work) if is_much(units) else work()
 
 
 _loaded: set[str] = set()

@@ -20,6 +20,7 @@ from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.adapters.gemini.request import count_fields, generate_fields, wire_parts
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.sessions.models.port import Conversation, ModelRequest
+from gemini_companion.sessions.threads import is_much
 
 Json: TypeAlias = dict[str, Any]
 
@@ -27,8 +28,8 @@ KEPT_BYTES: Final = 64 * 1024 * 1024
 """What is kept of all conversations together: eight windows of a million tokens, and more."""
 AT_ONCE_BYTES: Final = 64 * 1024
 """What is encoded on the event loop, in about 0.1 ms; a thread for it would take as long to begin."""
-AT_ONCE_CONTENTS: Final = 4_000
-"""Contents that are compared with the kept ones on the event loop."""
+_COMPARED_IN_A_UNIT: Final = 2
+"""Contents that are compared with the kept ones in the time of a unit of `sessions.threads`."""
 
 _SEGMENT_BYTES: Final = 32 * 1024
 _COMMA: Final = b","
@@ -165,7 +166,7 @@ class Bodies:
         conversation = request.conversation
         kept = self._kept.get(conversation, ()) if conversation is not None else ()
         encoding = Encoding(request.contents, kept, vertex=self._options.vertex)
-        is_small = len(request.contents) <= AT_ONCE_CONTENTS
+        is_small = not is_much(len(request.contents) // _COMPARED_IN_A_UNIT)
         if not (is_small and encoding.run(AT_ONCE_BYTES)):
             await asyncio.to_thread(encoding.run)
         if conversation is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any, Final, cast
 
@@ -11,15 +10,14 @@ from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCResponse, 
 from pydantic import ValidationError
 
 from gemini_companion.engine.mcp.listed import mended
+from gemini_companion.sessions.threads import CHARACTERS_A_UNIT, off_loop
 
-_IN_THREAD: Final = 262_144
-"""Bytes from which on a message is read in a thread."""
 _INTERNAL: Final = -32603
 
 
 async def message_of(line: bytes) -> SessionMessage | None:
     """The message of a line; `None` for a line that is none."""
-    message = await asyncio.to_thread(_read, line) if len(line) > _IN_THREAD else _read(line)
+    message = await off_loop(len(line) // CHARACTERS_A_UNIT, lambda: _read(line))
     return None if message is None else SessionMessage(message)
 
 

@@ -25,11 +25,12 @@ class _AbsentParts(tuple[Part, ...]):
 ABSENT: Final[tuple[Part, ...]] = _AbsentParts()
 
 
-class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A role and its parts: `{"role": "user", "parts": [{"text": "hi"}]}`.
 
     Decode with `msgspec.convert(obj, Content)` or `msgspec.json.decode(data, type=Content)`; either raises
     `msgspec.ValidationError` for another role or for parts that are no JSON objects. Unknown fields of a part survive.
+    The collector of cycles passes it over: JSON has none, and a long history has a great many contents.
     """
 
     role: Role

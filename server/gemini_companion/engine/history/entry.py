@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 
 
-class LogEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", omit_defaults=True):
+class LogEntry(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", omit_defaults=True, gc=False
+):
     """An entry of a log, tagged by `type`."""
 
     id: str

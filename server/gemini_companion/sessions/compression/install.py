@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,11 +21,13 @@ from gemini_companion.engine.errors import (
     StorageFault,
     TokenCountFailed,
 )
+from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, PreviewEntry
 from gemini_companion.engine.history.part import response_of
 from gemini_companion.engine.history.sendable import sendable
+from gemini_companion.engine.history.totals import Totals
 from gemini_companion.engine.tokens.ledger import totals_of
 from gemini_companion.sessions.compression.gating import with_note
 from gemini_companion.sessions.compression.hooks import tell_hooks
@@ -33,6 +36,7 @@ from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import off_loop
 
 logger = logging.getLogger(__name__)
 
@@ -46,20 +50,22 @@ async def count_both(
     or another `ModelFault` if the provider does not count; if it refuses the old request for its size, or if its counts
     are absurd, the ledger estimates both.
     """
-    ide = [item for item in before if item.kind == "ide"]
-    after_with_ide = [*after, *ide]
-    if not choice.provider.capabilities.counts_remotely:
-        return _estimates(session, choice, before, after_with_ide)
+    remotely = choice.provider.capabilities.counts_remotely
+    around = () if session.environment is None else (session.environment,)
+    old_view, new_view = await off_loop(len(before), lambda: _views(before, after, around, remotely=remotely))
+    estimated = _estimates(session, choice, old_view.totals, new_view.totals)
+    if not remotely:
+        return estimated
     try:
-        old = await _count(session, choice, before, retries)
+        old = await _count(session, choice, old_view.contents, retries)
     except ContextOverflow:
-        return _estimates(session, choice, before, after_with_ide)
+        return estimated
     try:
-        new = await _count(session, choice, after_with_ide, retries)
+        new = await _count(session, choice, new_view.contents, retries)
     except ContextOverflow as overflow:
         raise TokenCountFailed(overflow.message) from overflow
-    counted, estimated = Counts(old, new, "api"), _estimates(session, choice, before, after_with_ide)
-    media = totals_of(before).media, totals_of(after).media
+    counted = Counts(old, new, "api")
+    media = old_view.totals.media, new_view.totals.media
     if not session.ledger.believes_both(
         estimated[:2], counted[:2], media
     ):  # no count keeps a chat from being compressed
@@ -68,11 +74,31 @@ async def count_both(
     return counted
 
 
-def _estimates(session: Session, choice: ModelChoice, before: Sequence[Item], after: Sequence[Item]) -> Counts:
-    parts, due = session.parts(), _due_ide_tokens(session, before)
+class _View(NamedTuple):
+    """What is counted of a view."""
 
-    def estimate(items: Sequence[Item]) -> int:
-        totals = totals_of(items)
+    contents: tuple[Content, ...]
+    """With what surrounds it, as they are sent; none where nobody is asked to count them."""
+    totals: Totals
+
+
+def _views(
+    before: Sequence[Item], after: Sequence[Item], around: tuple[Content, ...], *, remotely: bool
+) -> tuple[_View, _View]:
+    """The old view, and the new one with the IDE entries of the old."""
+
+    def look(items: Sequence[Item]) -> _View:
+        sent = sendable((*around, *(item.content for item in items))) if remotely else ()
+        return _View(sent, totals_of(items))
+
+    return look(before), look([*after, *(item for item in before if item.kind == "ide")])
+
+
+def _estimates(session: Session, choice: ModelChoice, before: Totals, after: Totals) -> Counts:
+    parts = session.parts()
+    due = parts.ide_context - before.ide_context
+
+    def estimate(totals: Totals) -> int:
         return session.ledger.estimate(
             choice.name, parts.with_totals(totals._replace(ide_context=totals.ide_context + due))
         )
@@ -80,29 +106,25 @@ def _estimates(session: Session, choice: ModelChoice, before: Sequence[Item], af
     return Counts(estimate(before), estimate(after), "estimate")
 
 
-def read_both(session: Session, choice: ModelChoice, before: Sequence[Item], after: Sequence[Item]) -> Counts:
+async def read_both(session: Session, choice: ModelChoice, before: Sequence[Item], after: Sequence[Item]) -> Counts:
     """The session's token number, and what it would be with the other view; as `count_both`, but nobody is asked."""
-    (tokens, source), ide = session.token_count(choice), [item for item in before if item.kind == "ide"]
-    estimated = _estimates(session, choice, before, [*after, *ide])
+    old, new = await off_loop(len(before), lambda: _views(before, after, (), remotely=False))
+    tokens, source = session.token_count(choice)
+    estimated = _estimates(session, choice, old.totals, new.totals)
     return Counts(tokens, max(0, tokens - estimated.before + estimated.after), source)
 
 
-def observe_before(session: Session, choice: ModelChoice, before: Sequence[Item], counts: Counts) -> None:
+def observe_before(session: Session, choice: ModelChoice, counts: Counts) -> None:
     """Learn from the count of the present view, whatever becomes of the compression that it was made for."""
     if counts.source == "api":
-        session.observe(choice, counts.before + _due_ide_tokens(session, before))
+        # The next request sends IDE context again that is not in the view.
+        session.observe(choice, counts.before + session.parts().ide_context - session.history.totals().ide_context)
 
 
-def _due_ide_tokens(session: Session, before: Sequence[Item]) -> int:
-    """Tokens of the IDE context that the next request sends again, and that is not in the view."""
-    return session.parts().ide_context - sum(item.measure.tokens for item in before if item.kind == "ide")
-
-
-async def _count(session: Session, choice: ModelChoice, items: Sequence[Item], retries: RetryBudget) -> int:
-    environment = () if session.environment is None else (session.environment,)
+async def _count(session: Session, choice: ModelChoice, contents: tuple[Content, ...], retries: RetryBudget) -> int:
     request = ModelRequest(
         model=choice.name,
-        contents=sendable((*environment, *(item.content for item in items))),
+        contents=contents,
         system_instruction=session.system_instruction,
         tools=session.declarations(choice),
     )

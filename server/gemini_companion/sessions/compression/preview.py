@@ -124,14 +124,16 @@ class _ApplyRun(CompressionRun):
         if entry is not preview.compression:
             entry = await self._gated(entry, text or "", before, preview.compression)
         if self.compression.trigger == "background":
-            counts = read_both(session, self.choice, before, session.history.view_with(entry))
+            counts = await read_both(session, self.choice, before, session.history.view_with(entry))
         else:
             self.compression.enter("counting")
+            version = session.history.version
             try:
                 counts = await count_both(session, self.choice, before, session.history.view_with(entry), self.retries)
             except ModelFault:
                 return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR"))
-            observe_before(session, self.choice, before, counts)
+            if session.history.version == version:
+                observe_before(session, self.choice, counts)
         status = judge(counts)
         if status != "COMPRESSED":
             message = (

@@ -169,7 +169,7 @@ class CompressionRun:
         except ModelFault:
             return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR", plan=plan))
         if history.version == log.version:
-            observe_before(session, self.choice, trim.items, counts)
+            observe_before(session, self.choice, counts)
         status = judge(counts)
         if status != "COMPRESSED":
             return await self._failed(self.result(status, counts, plan=plan))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import Counter
+from functools import partial
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -27,7 +27,7 @@ from gemini_companion.engine.tool_output.part_measures import PartMeasures
 from gemini_companion.engine.tool_output.places import entry_at, reference_to, whole_file_name, whole_file_of
 from gemini_companion.sessions.fitting import fit_round, fit_view, limit_of
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.threads import off_loop
+from gemini_companion.sessions.threads import CHARACTERS_A_UNIT, off_loop
 from gemini_companion.sessions.tool_events import OutputsMasked
 from gemini_companion.sessions.tools.condensing import budget_of, condense, is_above
 from gemini_companion.tools.tool import Tool, ToolCall, ToolOutput
@@ -36,9 +36,6 @@ logger = logging.getLogger(__name__)
 
 QUOTA_BYTES: Final = 512 * 2**20
 """Bytes of the whole outputs that a session keeps in private files."""
-
-_IN_THREAD: Final = 200_000
-"""Characters from which on an output is cut in a thread."""
 
 
 class CutOutputs:
@@ -155,9 +152,8 @@ class CutOutputs:
 
 
 async def _cut(tool: Tool[Any], whole: str, limit: int, where: str) -> str | None:
-    if len(whole) < _IN_THREAD:
-        return cut_output(whole, shape=tool.shape, limit=limit, where=where)
-    return await asyncio.to_thread(cut_output, whole, shape=tool.shape, limit=limit, where=where)
+    cut = partial(cut_output, whole, shape=tool.shape, limit=limit, where=where)
+    return await off_loop(len(whole) // CHARACTERS_A_UNIT, cut)
 
 
 def _where(call: ToolCall) -> str:

@@ -1,0 +1,109 @@
+"""The collector of cycles leaves long histories out, and finds them once they are gone."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gemini_companion.engine.history.content import Content, model_text, user_text
+from gemini_companion.sessions.collector import Collector
+from gemini_companion.sessions.registry import IDLE_SECONDS
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import IN_THREAD_FROM
+from tests.support.sessions import Studio
+
+
+class _Ring:
+    """Something that only the collector frees."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    """Nothing is left out before or after a test."""
+    gc.unfreeze()
+    yield
+    gc.unfreeze()
+    assert gc.isenabled()
+
+
+def contents(count: int) -> list[Content]:
+    return [user_text(f"prompt {n}") if n % 2 == 0 else model_text(f"answer {n}") for n in range(count)]
+
+
+def test_while_a_long_history_is_built_nothing_is_collected_and_then_it_is_left_out():
+    collector = Collector()
+    with collector.building(IN_THREAD_FROM):
+        assert not gc.isenabled()
+        with collector.building(IN_THREAD_FROM):
+            pass
+        assert not gc.isenabled(), "another one is still being built"
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 0
+
+
+def test_one_that_cannot_be_built_leaves_the_collector_on():
+    with pytest.raises(LookupError), Collector().building(IN_THREAD_FROM):
+        raise LookupError
+    assert gc.isenabled()
+
+
+def test_a_short_history_changes_nothing():
+    with Collector().building(IN_THREAD_FROM - 1):
+        assert gc.isenabled()
+    assert gc.get_freeze_count() == 0
+
+
+def test_what_is_left_of_a_long_history_is_found_once_it_has_gone():
+    collector = Collector()
+    with collector.building(IN_THREAD_FROM):
+        ring = _Ring()
+    left = weakref.ref(ring)
+    gc.collect()
+    collector.has_gone(ring, IN_THREAD_FROM)
+    collector.collect()
+    assert left() is not None, "somebody still has it"
+    del ring
+    gc.collect()
+    assert left() is not None, "it is left out"
+    collector.collect()
+    assert left() is None
+    assert gc.get_freeze_count() > 0, "the others are left out as before"
+
+
+async def test_a_long_session_that_is_let_go_leaves_nothing_in_memory(tmp_path: Path):
+    studio = Studio(tmp_path)
+    left = await asyncio.create_task(long_session(studio))
+    await background_work_ends()
+    await studio.app.new_session(studio.client)
+    studio.clock.time += round(IDLE_SECONDS * 1_000) + 1
+    await studio.app.let_go_idle()
+    assert left() is None
+
+
+async def test_a_long_session_that_is_deleted_leaves_nothing_in_memory_once_nothing_runs(tmp_path: Path):
+    studio = Studio(tmp_path)
+    left = await asyncio.create_task(long_session(studio))
+    await background_work_ends()
+    (session_id,) = (session.session_id for session in (await studio.app.list_sessions()).sessions)
+    await studio.app.delete(session_id)
+    await studio.app.let_go_idle()
+    assert left() is None
+
+
+async def long_session(studio: Studio) -> weakref.ref[Session]:
+    session = await studio.load(contents(IN_THREAD_FROM))
+    assert gc.get_freeze_count() > 0
+    return weakref.ref(session)
+
+
+async def background_work_ends() -> None:
+    """The sizes of its contents are kept beside everything else."""
+    await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
