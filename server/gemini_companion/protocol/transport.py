@@ -216,9 +216,7 @@ class PipeWriter:
         self._last_read = monotonic()
         self._loop = asyncio.get_running_loop()
         self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._queued = self._taken = self._written = (
-            0  # the loop writes the first, the thread the others
-        )
+        self._queued = self._taken = self._written = 0  # the loop writes the first, the thread the others
         self._closed = False
         self._done = asyncio.Event()
         threading.Thread(target=self._pump, daemon=True, name="companion-write").start()
