@@ -124,7 +124,7 @@ async def serve_stdio(endpoint: Endpoint, read_fd: int, write_fd: int) -> int:
     is written.
     """
     reader = PipeReader(read_fd)
-    writer = PipeWriter(write_fd, on_broken=reader.stop, max_backlog=MAX_BACKLOG)
+    writer = PipeWriter(write_fd, on_broken=reader.stop, max_backlog=MAX_BACKLOG, max_behind=MAX_BEHIND)
     with _stopped_by_signals(reader.stop):
         try:
             await serve_connection(endpoint, reader, writer)
