@@ -324,11 +324,12 @@ async def test_a_client_that_is_gone_breaks_the_connection(pipe: tuple[int, int]
         await writer.flush_and_close()
 
 
+@pytest.mark.parametrize("bounds", [{"MAX_BACKLOG": 100_000, "READ_NOTHING": 0.0}, {"MAX_BEHIND": 100_000}])
 async def test_a_server_whose_client_does_not_read_closes_in_order(
-    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+    bounds: dict[str, float], pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(transport_module, "MAX_BACKLOG", 100_000)
-    monkeypatch.setattr(transport_module, "READ_NOTHING", 0.0)
+    for name, value in bounds.items():
+        monkeypatch.setattr(transport_module, name, value)
     monkeypatch.setattr(transport_module, "FLUSH_TIMEOUT", 0.01)
     app = SampleApp()
     from_client, to_server = os.pipe()

@@ -124,7 +124,7 @@ async def serve_stdio(endpoint: Endpoint, read_fd: int, write_fd: int) -> int:
     is written.
     """
     reader = PipeReader(read_fd)
-    writer = PipeWriter(write_fd, on_broken=reader.stop, max_backlog=MAX_BACKLOG)
+    writer = PipeWriter(write_fd, on_broken=reader.stop, max_backlog=MAX_BACKLOG, max_behind=MAX_BEHIND)
     with _stopped_by_signals(reader.stop):
         try:
             await serve_connection(endpoint, reader, writer)
@@ -216,9 +216,7 @@ class PipeWriter:
         self._last_read = monotonic()
         self._loop = asyncio.get_running_loop()
         self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._queued = self._taken = self._written = (
-            0  # the loop writes the first, the thread the others
-        )
+        self._queued = self._taken = self._written = 0  # the loop writes the first, the thread the others
         self._closed = False
         self._done = asyncio.Event()
         threading.Thread(target=self._pump, daemon=True, name="companion-write").start()

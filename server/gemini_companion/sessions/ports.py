@@ -177,8 +177,8 @@ class SessionStore(Protocol):
         """
         ...
 
-    async def stored(self, sized: Collection[str] | None = None) -> Sequence[StoredSession]:
-        """Every session, in no order; sizes need be those of the ones named in `sized` alone, if that is given."""
+    async def stored(self, sized: Collection[str] | None = None, *, alone: bool = False) -> Sequence[StoredSession]:
+        """Every session, in no order, with the sizes of those in `sized` if that is given; with `alone` no others."""
         ...
 
     async def delete(self, session_id: str) -> None:

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.counting import StoredCounts
-from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.log import CompressionResult, Entry
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.agent_surroundings import services_of
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
@@ -17,11 +17,13 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.collector import Collector
 from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.constraints.project import take_in_project_rules
+from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import load, off_loop
+from gemini_companion.sessions.unlogged import Unlogged
 
 KEPT_IDLE: Final = 4
 """Sessions that nobody uses and that stay loaded, so that going back to one is quick."""
@@ -40,6 +42,11 @@ class _Remnant(NamedTuple):
     """Its newest entry. If that has changed, another process had the session meanwhile."""
     ledger: TokenLedger
     """What the API's counts taught."""
+    last_result: CompressionResult | None
+    """Of the newest compression; one that found nothing to do is in no log."""
+    unlogged: Unlogged
+    is_surrounded: bool
+    """Its numbers had what stands ahead of the conversation."""
 
 
 class SessionRegistry:
@@ -194,7 +201,13 @@ class SessionRegistry:
                 return
             self._remnants.pop(session_id, None)
             session.ledger.forget_texts()
-            self._remnants[session_id] = _Remnant(session.history.version, session.ledger)
+            self._remnants[session_id] = _Remnant(
+                session.history.version,
+                session.ledger,
+                session.last_result,
+                session.unlogged,
+                session.environment is not None,
+            )
             while len(self._remnants) > _REMEMBERED:
                 del self._remnants[next(iter(self._remnants))]
             try:
@@ -221,7 +234,10 @@ class SessionRegistry:
                 return self._used(stale, user)  # so that what runs in it can be stopped; its writes will fail
             # Another process may have written meanwhile: a session that is not held is read again.
             meta, entries, counts = await self._services.store.load_counted(session_id)
-            return self._used(await self._fold(meta, entries, first_event=0, counts=counts), user)
+            remnant = self._remnants.get(session_id)
+            session = await self._fold(meta, entries, first_event=0, remnant=remnant, counts=counts)
+            await _surround(session, remnant)
+            return self._used(session, user)
 
     async def _hold(self, session_id: str, user: asyncio.Task[Any] | None, *, take_over: bool) -> Session:
         store = self._services.store
@@ -235,21 +251,20 @@ class SessionRegistry:
                 await stale.stop("takeOver")  # the lease was another's meanwhile: what began before that cannot be kept
             meta, entries, counts = await store.load_counted(session_id)
             first = await store.reserve_event_seqs(session_id, EVENT_NUMBERS)
-            remnant = self._remnants.pop(session_id, None)
-            # Nobody had it meanwhile: it goes on as if it had never been let go.
-            is_as_left = remnant is not None and remnant.version == (entries[-1].seq if entries else 0)
-            ledger = remnant.ledger if remnant is not None and is_as_left else None
+            remnant = self._remnants.get(session_id)
             await load("gemini_companion.sessions.recovery")
             from gemini_companion.sessions.recovery import recover
 
-            session = await self._fold(meta, entries, first_event=first, ledger=ledger, counts=counts)
+            session = await self._fold(meta, entries, first_event=first, remnant=remnant, counts=counts)
             try:
-                if not is_as_left:
+                if remnant is None or remnant.version != session.history.version:
                     await recover(session, first, last_held)
                 await take_in_project_rules(session)
+                await _surround(session, remnant)
             except BaseException:
                 self._sessions.pop(session_id, None)  # the next one tries again from the beginning
                 raise
+            self._remnants.pop(session_id, None)
             self._taken.add(session_id)
             return self._used(session, user)
 
@@ -264,10 +279,15 @@ class SessionRegistry:
         entries: Sequence[Entry],
         *,
         first_event: int,
-        ledger: TokenLedger | None = None,
+        remnant: _Remnant | None = None,
         counts: StoredCounts | None = None,
     ) -> Session:
-        """Fold a log; a long one in a thread. What had to be measured is kept in the background."""
+        """Fold a log; a long one in a thread. What had to be measured is kept in the background.
+
+        Where nobody wrote since it was let go, it goes on as if it had never been.
+        """
+        is_as_left = remnant is not None and remnant.version == (entries[-1].seq if entries else 0)
+        ledger = remnant.ledger if remnant is not None and is_as_left else None
         services = services_of(self._services, meta)
         channel = EventChannel(
             meta.session_id,
@@ -285,6 +305,9 @@ class SessionRegistry:
 
         with self._collector.building(len(entries)):
             session = await off_loop(len(entries), build)
+        if remnant is not None:
+            session.unlogged = remnant.unlogged
+            session.last_result = remnant.last_result if is_as_left else session.last_result
         session.use(None, services.clock.monotonic())
         self._sessions[meta.session_id] = session
         if session.history.counting.has_fresh:
@@ -294,6 +317,12 @@ class SessionRegistry:
         if len(self._sessions) > KEPT_IDLE and (self._letting_go is None or self._letting_go.done()):
             self._letting_go = asyncio.create_task(self.let_go(), name="letting sessions go")
         return session
+
+
+async def _surround(session: Session, remnant: _Remnant | None) -> None:
+    """Build what stands ahead of the conversation, if it was let go with that: its numbers count it."""
+    if remnant is not None and remnant.is_surrounded:
+        await refresh_environment(session)
 
 
 async def _whole(opening: Coroutine[Any, Any, Session]) -> Session:

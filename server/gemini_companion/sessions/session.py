@@ -31,7 +31,7 @@ from gemini_companion.engine.history.log import (
     ResumeEntry,
     UndoEntry,
 )
-from gemini_companion.engine.history.tool_entries import ChangeEntry, Mode
+from gemini_companion.engine.history.tool_entries import Mode
 from gemini_companion.engine.history.tool_state import ToolState
 from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.history.view import History
@@ -54,6 +54,7 @@ from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.surroundings import Surroundings
 from gemini_companion.sessions.system_prompt import PromptBasis
 from gemini_companion.sessions.trigger import Costs, Mark, mark_of, mode_of
+from gemini_companion.sessions.unlogged import Unlogged
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ class Session:
         self.asked_model: str | None = None
         """The model that the running turn's request named; the session's own once it has answered."""
         self.route = Route()
-        self.spending, self.budget_told = Spending(), set[object]()
+        self.spending = Spending()
         self.last_result: CompressionResult | None = None
         """Of the newest compression, undo or failed attempt."""
         self.transcript = Transcript()
@@ -99,7 +100,7 @@ class Session:
         self.rules_lock = asyncio.Lock()
         """Held from where rules are judged by those in force until they are logged."""
         self.caller: Session | None = None  # the chat that this subagent works for now
-        self.changed_by_agents = set[str]()  # real paths of files; what subagents of this chat wrote is not run unasked
+        self.unlogged = Unlogged()
         self.last_used = 0.0  # seconds on the monotonic clock
         self.is_gone = False  # it was ended, to be deleted or since another process has it
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
@@ -186,7 +187,7 @@ class Session:
         for fold in (self.transcript, self.tools_state, self.breaker, self.experience, self.prepared, self.spending):
             fold.apply(entry)
         if self.caller is not None:
-            self.caller.hear_agent(entry)
+            self.caller.unlogged.hear_agent(entry)  # what it spends and changes is the chat's
         if self.history.epoch != epoch and ide_tokens:
             self._due_ide_tokens = ide_tokens
         match entry:
@@ -200,12 +201,6 @@ class Session:
                 self.meta = msgspec.structs.replace(self.meta, model=entry.model)
             case _:
                 pass
-
-    def hear_agent(self, entry: Entry) -> None:
-        """A subagent of this chat logged an entry: what it spends and changes is the chat's."""
-        self.spending.apply(entry)
-        if isinstance(entry, ChangeEntry):
-            self.changed_by_agents.update(change.path for change in entry.changes)
 
     async def save_meta(self) -> None:
         """Store what listings show: title, model, turns, token count, and that it was changed now.

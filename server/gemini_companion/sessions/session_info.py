@@ -41,8 +41,11 @@ def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
 async def listed(page: SessionPage, services: Services, held: Callable[[str], Session | None]) -> SessionList:
     """A page of the store, with what each session takes and when it goes. Raises `StorageFault`."""
     limits, now = services.settings().session_retention, services.clock.now()
-    shown = frozenset(meta.session_id for meta in page.sessions) if limits.max_bytes is None else None
-    stored = await services.store.stored(shown)
+    shown = frozenset(meta.session_id for meta in page.sessions)
+    stored = await services.store.stored(
+        shown if limits.max_bytes is None else None,
+        alone=limits.max_sessions is None and limits.max_bytes is None,  # no other one matters to these
+    )
     leaving = frozenset(one.session_id for one in surplus(stored, limits, now))
     takes = {one.session_id: one for one in stored}
     found: list[SessionInfo] = []

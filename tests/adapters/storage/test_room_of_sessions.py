@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.store import GRACE_MS, THIRTY_DAYS_MS
 from gemini_companion.engine.history.log import encode_entry
 from tests.adapters.storage.stores import DAY_MS, MakeStore, ManualClock, meta, prompt
 from tests.support.patience import PATIENCE
+from tests.support.sessions import Studio
 
 
 async def names(store: SqliteStore) -> set[str]:
     return {one.session_id for one in (await store.list()).sessions}
+
+
+def count_jobs(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The kinds of the jobs that the store's thread gets from here on."""
+    kinds: list[str] = []
+    run = store.worker.run
+
+    def counted(kind: Any, work: Any) -> Any:
+        kinds.append(kind)
+        return run(kind, work)
+
+    monkeypatch.setattr(store.worker, "run", counted)
+    return kinds
 
 
 async def test_a_session_takes_its_log_and_its_private_files(store: SqliteStore) -> None:
@@ -25,6 +42,51 @@ async def test_a_session_takes_its_log_and_its_private_files(store: SqliteStore)
         found = {one.session_id: one for one in await store.stored()}
         assert found["a"].size == sum(len(encode_entry(entry)) for entry in entries) + 1000
         assert (found["empty"].size, found["empty"].is_open, found["empty"].is_kept) == (0, True, False)
+
+
+async def test_of_many_long_sessions_the_sizes_are_those_of_all_their_entries(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        logs = {f"s{number}": [prompt(seq, "x" * number) for seq in range(1, 1_502)] for number in range(4)}
+        for name, entries in logs.items():
+            await store.create(meta(name), entries)
+        sizes = {name: sum(len(encode_entry(entry)) for entry in entries) for name, entries in logs.items()}
+        jobs = count_jobs(store, monkeypatch)
+        assert {one.session_id: one.size for one in await store.stored()} == sizes
+        assert jobs.count("read") > 1, "nothing that is to be written waits for all of them"
+        more = prompt(1_502, "more")
+        await store.append("s2", [more])
+        assert {one.session_id: one.size for one in await store.stored({"s2"})} == {
+            **dict.fromkeys(sizes, 0),
+            "s2": sizes["s2"] + len(encode_entry(more)),
+        }
+
+
+async def test_only_those_that_are_named_are_looked_at_where_no_other_matters(store: SqliteStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        for name in ("a", "b", "c"):
+            await store.create(meta(name), [prompt(1)])
+        await store.release("b")
+        found = await store.stored({"a", "b", "gone"}, alone=True)
+        assert {one.session_id: one.is_open for one in found} == {"a": True, "b": False}
+        assert all(one.size for one in found)
+
+
+async def test_a_list_of_fifty_asks_the_thread_of_the_store_no_more_often_than_a_list_of_two(
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = Studio(tmp_path, store=store)
+    async with asyncio.timeout(PATIENCE):
+        for number in range(50):
+            await store.create(meta(f"s{number}"), [prompt(1)])
+        jobs = count_jobs(store, monkeypatch)
+        await studio.app.list_sessions(limit=50)  # the first one measures
+        first = len(jobs)
+        await studio.app.list_sessions(limit=50)
+        fifty = len(jobs) - first
+        await studio.app.list_sessions(limit=2)
+        assert first == fifty == len(jobs) - first - fifty == 2, "the page with its holders; the sizes"
 
 
 async def test_those_that_may_go_go_with_their_files_and_no_other(make_store: MakeStore) -> None:

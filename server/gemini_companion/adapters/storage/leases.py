@@ -103,6 +103,12 @@ class Leases:
                 found[session_id] = holder.pid
         return found
 
+    def held(self, connection: sqlite3.Connection) -> set[str]:
+        """The sessions that this instance or another living one holds."""
+        rows = connection.execute("SELECT session_id, instance FROM leases").fetchall()
+        mine = {session_id for session_id, instance in rows if instance == self.instance}
+        return mine | self.holders(connection, [row[0] for row in rows if row[0] not in mine]).keys()
+
     def _is_silent(self, session_id: str, instance: str, heartbeat: int) -> bool:
         """True if the lease was watched for long enough without a new heartbeat; the first look begins the watch."""
         watched = self._watched.get(session_id)

@@ -228,17 +228,12 @@ class MemoryStore:
         wanted = [meta for meta in metas if query.lower() in meta.title.lower() and (with_agents or meta.agent is None)]
         return SessionPage(sessions=tuple(msgspec.structs.replace(meta) for meta in wanted[:limit]))
 
-    async def stored(self, sized: Collection[str] | None = None) -> Sequence[StoredSession]:
-        """Every session with the bytes of its log, whatever `sized` asks for; all of them are open."""
+    async def stored(self, sized: Collection[str] | None = None, *, alone: bool = False) -> Sequence[StoredSession]:
+        """Sessions with the bytes of their logs, of each whatever `sized` asks for; all of them are open."""
         return [
-            StoredSession(
-                session_id=meta.session_id,
-                updated_at=meta.updated_at,
-                size=sum(len(encode_entry(entry)) for entry in log),
-                is_kept=meta.is_kept,
-                is_open=True,
-            )
-            for meta, log in self._sessions.values()
+            StoredSession(one, meta.updated_at, sum(map(len, map(encode_entry, log))), meta.is_kept, is_open=True)
+            for one, (meta, log) in self._sessions.items()
+            if not alone or sized is None or one in sized
         ]
 
     async def delete(self, session_id: str) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gemini_companion.adapters.private_files import safe_name
 from gemini_companion.adapters.storage import records
@@ -14,6 +15,17 @@ from gemini_companion.sessions.retention import StoredSession
 
 if TYPE_CHECKING:
     import sqlite3
+
+
+_ROWS_OF_A_STEP: Final = 2_000
+"""Entries whose sizes are read at once, a millisecond or two."""
+
+
+class _Measured(NamedTuple):
+    sizes: dict[str, int]
+    """Bytes of logs, by session."""
+    left: Sequence[str]
+    """Sessions that were not looked at yet."""
 
 
 class Room:
@@ -27,53 +39,68 @@ class Room:
         self._known: dict[str, tuple[int, int]] = {}
         """By session, up to which entry its log is measured, and the bytes to there."""
 
-    async def stored(self, sized: Collection[str] | None) -> list[StoredSession]:
+    async def stored(self, sized: Collection[str] | None, *, alone: bool = False) -> list[StoredSession]:
         """Every session but those of subagents, which count for their chat and go with it.
 
-        The sizes of those named in `sized` are measured and the others' 0; `None` measures all.
+        The sizes of those named in `sized` are measured and the others' 0; `None` measures all. With `alone` there are
+        no others.
         """
-        found = await self._worker.run("read", lambda connection: _sessions(connection, self._leases))
-        wanted = [one.session_id for one in found if sized is None or one.session_id in sized]
-        agents = await self._worker.run(
-            "read", lambda connection: {one: records.agents_of(connection, one) for one in wanted}
-        )
-        wanted += [agent for of_chat in agents.values() for agent in of_chat]
-        logs: dict[str, int] = {}
-        for session_id in wanted:  # one after the other: nothing that is to be written waits for all of them
-            logs[session_id] = await self._worker.run(
-                "read", lambda connection, session_id=session_id: self._log_size(connection, session_id)
-            )
-        files = await self._worker.run_file(lambda: {name: _bytes_below(self._folder(name)) for name in wanted})
+
+        def begin(connection: sqlite3.Connection) -> tuple[list[StoredSession], dict[str, list[str]], _Measured]:
+            found = _sessions(connection, self._leases, sized if alone else None)
+            wanted = [one.session_id for one in found if sized is None or one.session_id in sized]
+            agents = {one: records.agents_of(connection, one) for one in wanted}
+            return found, agents, self._measure(connection, [*wanted, *itertools.chain(*agents.values())])
+
+        found, agents, measured = await self._worker.run("read", begin)
+        logs = measured.sizes
+        while left := measured.left:  # in steps: nothing that is to be written waits for all of them
+            measured = await self._worker.run("read", lambda connection, left=left: self._measure(connection, left))
+            logs |= measured.sizes
+        files = await self._worker.run_file(lambda: {name: _bytes_below(self._folder(name)) for name in logs})
 
         def size_of(chat: str) -> int:
             return sum(logs.get(one, 0) + files.get(one, 0) for one in (chat, *agents.get(chat, ())))
 
         return [one._replace(size=size_of(one.session_id)) for one in found]
 
-    def _log_size(self, connection: sqlite3.Connection, session_id: str) -> int:
-        last, size = self._known.get(session_id, (0, 0))
-        newest, more = connection.execute(
-            "SELECT MAX(seq), SUM(LENGTH(json)) FROM log WHERE session_id = ? AND seq > ?", (session_id, last)
-        ).fetchone()
-        if newest is not None:
-            self._known[session_id] = newest, size + more
-        return self._known.get(session_id, (0, 0))[1]
+    def _measure(self, connection: sqlite3.Connection, session_ids: Sequence[str]) -> _Measured:
+        """The bytes of logs, one after the other until enough rows were read for one step, one log at least."""
+        sizes: dict[str, int] = {}
+        rows = 0
+        for place, session_id in enumerate(session_ids):
+            last, size = self._known.get(session_id, (0, 0))
+            newest, count, more = connection.execute(
+                "SELECT MAX(seq), COUNT(*), SUM(LENGTH(json)) FROM log WHERE session_id = ? AND seq > ?",
+                (session_id, last),
+            ).fetchone()
+            if count:
+                self._known[session_id] = newest, size + more
+            sizes[session_id] = size + (more or 0)
+            rows += count
+            if rows >= _ROWS_OF_A_STEP:
+                return _Measured(sizes, session_ids[place + 1 :])
+        return _Measured(sizes, ())
 
     def _folder(self, session_id: str) -> str:
         return os.path.join(self._files, safe_name(session_id))
 
 
-def _sessions(connection: sqlite3.Connection, leases: Leases) -> list[StoredSession]:
-    rows = connection.execute(
-        "SELECT session_id, updated_at, CAST(meta AS BLOB) FROM sessions WHERE agent_of IS NULL"
-    ).fetchall()
+def _sessions(connection: sqlite3.Connection, leases: Leases, named: Collection[str] | None) -> list[StoredSession]:
+    select = "SELECT session_id, updated_at, CAST(meta AS BLOB) FROM sessions WHERE agent_of IS NULL"
+    if named is None:
+        rows = connection.execute(select).fetchall()
+    else:
+        found = (connection.execute(f"{select} AND session_id = ?", (one,)).fetchone() for one in named)
+        rows = [row for row in found if row is not None]
+    held = leases.held(connection)
     return [
         StoredSession(
             session_id=session_id,
             updated_at=updated_at,
             size=0,
             is_kept=(meta := records.bare_meta(data)) is not None and meta.is_kept,
-            is_open=leases.is_held(connection, session_id),
+            is_open=session_id in held,
         )
         for session_id, updated_at, data in rows
     ]

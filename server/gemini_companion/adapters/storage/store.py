@@ -15,7 +15,7 @@ from gemini_companion.adapters.storage.event_log import EventKeeper
 from gemini_companion.adapters.storage.forks import CommonRows, common_rows, forked_entries
 from gemini_companion.adapters.storage.kept_events import KeptEvents
 from gemini_companion.adapters.storage.leases import Leases
-from gemini_companion.adapters.storage.listing import page_of
+from gemini_companion.adapters.storage.listing import Page, page_of
 from gemini_companion.adapters.storage.paging import encode_cursor
 from gemini_companion.adapters.storage.private_texts import PrivateTexts
 from gemini_companion.adapters.storage.process import ProcessTable, SystemProcesses
@@ -165,11 +165,15 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         """List sessions, newest first, at most 500 at once. Raises `InvalidInput` for a cursor of another origin."""
         read = page_of(self._vaulted, query, limit, cursor, with_agents=with_agents)
 
+        def read_held(connection: sqlite3.Connection) -> Page:
+            metas, has_more = read(connection)
+            return self._with_holders(connection, metas), has_more
+
         if query:
             (metas, has_more), unindexed = await self.recall.with_index(read)
+            page = await self.worker.run("read", lambda connection: self._with_holders(connection, metas))
         else:
-            (metas, has_more), unindexed = await self.worker.run("read", read), 0
-        page = await self.worker.run("read", lambda connection: self._with_holders(connection, metas))
+            (page, has_more), unindexed = await self.worker.run("read", read_held), 0
         last = page[-1] if has_more else None
         return SessionPage(
             sessions=tuple(page),
@@ -197,9 +201,9 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
             await self.worker.run_file(lambda one=one: remove_directory(self._files_of(one)))
         await self.versions.remove_unneeded()
 
-    async def stored(self, sized: Collection[str] | None = None) -> Stored:
+    async def stored(self, sized: Collection[str] | None = None, *, alone: bool = False) -> Stored:
         """What each session takes: its log, and its private files. See `Room.stored`."""
-        return await self._room.stored(sized)
+        return await self._room.stored(sized, alone=alone)
 
     async def remove_unused(self, sessions: Sequence[StoredSession]) -> int:
         """Delete those that are as they were found, and not open; returns their number."""

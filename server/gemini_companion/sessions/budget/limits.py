@@ -62,7 +62,7 @@ async def uses_of(session: Session) -> list[Use]:
     for scope, tokens, cost in limits:
         if not tokens and not cost:
             continue
-        spent = session.principal.spending.spent if scope == "session" else await _spent_today(session)
+        spent = _spent_by(session.principal) if scope == "session" else await _spent_today(session)
         uses += [Use(scope, "tokens", spent.tokens, tokens)] if tokens else []
         uses += [Use(scope, "cost", spent.cost, cost)] if cost else []
     return uses
@@ -97,6 +97,10 @@ def midnight(now: int) -> int:
     return round(datetime.combine(today, time()).astimezone().timestamp() * 1000)
 
 
+def _spent_by(chat: Session) -> Spent:
+    return chat.spending.spent.plus(chat.unlogged.spent_by_agents.spent)
+
+
 async def _spent_today(session: Session) -> Spent:
     services = session.services
     return await services.store.spent_since(midnight(services.clock.now()))
@@ -104,8 +108,8 @@ async def _spent_today(session: Session) -> Spent:
 
 def _warn(session: Session, use: Use, turn_id: str | None) -> None:
     told = (use.scope, use.unit, use.limit, midnight(session.services.clock.now()) if use.scope == "day" else 0)
-    if told not in session.budget_told:
-        session.budget_told.add(told)
+    if told not in session.unlogged.budget_told:
+        session.unlogged.budget_told.add(told)
         session.emit(_event(use, is_stop=False), turn_id)
 
 

@@ -106,7 +106,7 @@ def _for_lines(names: tuple[str, ...], situation: Situation, cwd: str) -> list[T
 
 def _written_in(session: Session, turn_id: str) -> frozenset[str]:
     """The real paths of the files that this turn has changed so far, in the chat and in its subagents."""
-    paths = set(session.principal.changed_by_agents)
+    paths = set(session.principal.unlogged.changed_by_agents)
     turns = [(session, turn_id)]
     if session.caller is not None and session.meta.agent is not None:
         turns.append((session.caller, session.meta.agent.turn_id))

@@ -1,0 +1,27 @@
+"""What a session knows that its own log does not say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.tool_entries import ChangeEntry
+from gemini_companion.engine.statistics.spending import Spending
+
+
+@dataclass(slots=True)
+class Unlogged:
+    """Handed on when a session is let go and comes back, so that nobody sees that it was gone."""
+
+    budget_told: set[object] = field(default_factory=set[object])
+    """Warnings of budgets that were told, each once."""
+    spent_by_agents: Spending = field(default_factory=Spending)
+    """What the chat's subagents have spent; it counts for the chat's budget."""
+    changed_by_agents: set[str] = field(default_factory=set[str])
+    """Real paths of files: what subagents of this chat wrote is not run unasked."""
+
+    def hear_agent(self, entry: Entry) -> None:
+        """A subagent of this chat logged an entry."""
+        self.spent_by_agents.apply(entry)
+        if isinstance(entry, ChangeEntry):
+            self.changed_by_agents.update(change.path for change in entry.changes)
