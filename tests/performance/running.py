@@ -153,7 +153,8 @@ def _followed(
             command, stdout=subprocess.PIPE, stderr=sink, env=_environment(job), cwd=job.tree, start_new_session=True
         )
     lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(process, lines), daemon=True).start()
+    reader = threading.Thread(target=_read, args=(process, lines), daemon=True)
+    reader.start()
     end = time.monotonic() + job.seconds
     try:
         while True:
@@ -173,12 +174,13 @@ def _followed(
                 return findings, others, ""
     finally:
         _end(process)
+        reader.join()
 
 
 def _read(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
     assert process.stdout
-    with suppress(ValueError):  # closed beneath this, when its time was over
-        for line in process.stdout:
+    with process.stdout as stdout:
+        for line in stdout:
             lines.put(line)
     lines.put(None)
 

@@ -86,14 +86,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if any(isinstance(one, Figure) and one.verdict == "NO" for one in findings) else 0
 
 
-def lead(options: Options, mode: str, turns: int) -> Course:
-    """Have a chat of so many turns."""
+def lead(options: Options, mode: str, turns: int, *, window: int = _WINDOW) -> Course:
+    """Have a chat of so many turns, with a window of so many tokens."""
     settings = options.scratch / "home" / ".gemini" / "settings.json"
     course = Course()
     with Service(options, "tests.performance.soak_service") as service:
         environment = options.environment(GEMINI_API_KEY="soak", GOOGLE_GEMINI_BASE_URL=service.base_url)
         settings.parent.mkdir(parents=True)
-        own = {"model": {"tokenLimit": _WINDOW}, "companion": {"compression": {"background": mode}}}
+        own = {"model": {"tokenLimit": window}, "companion": {"compression": {"background": mode}}}
         settings.write_text(json.dumps(own), "utf-8")
         with Daemon(options.server_command(), environment) as daemon:
             daemon.initialize(initializationOptions={"trusted": True})

@@ -26,6 +26,7 @@ def test_the_cheap_benchmarks_give_a_table(capsys: pytest.CaptureFixture[str]) -
         assert expected in printed
 
 
+@pytest.mark.process
 def test_the_figures_can_be_had_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--quick", "--json", "--only", "tokenError"]) == 0
     findings = json.loads(capsys.readouterr().out)["findings"]
