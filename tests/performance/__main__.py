@@ -67,7 +67,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print the run as one JSON object instead of a table")
     add("--only", action="append", choices=BENCHES, metavar="NAME", help=f"one of {names}; may be repeated")
     add("--quick", action="store_true", help="small sizes and few repetitions, without Node: to see that it works")
-    add("--minutes", type=float, default=WHOLE / 60, help="that all of them may take; 10 by default")
+    add(
+        "--minutes",
+        type=float,
+        default=WHOLE / 60,
+        help="that all of them may take, and each its part of; 10 by default",
+    )
     add("--save", type=Path, metavar="FILE", help="store the run, to compare it later")
     add(
         "--compare",
@@ -103,7 +108,9 @@ def _measured(only: Sequence[str] | None, *, quick: bool, minutes: float) -> Run
     for name in names:
         _tell(name)
         bench = BENCHES[name]
-        job = Job(name=name, module=bench.module, seconds=ALONE if only else bench.seconds, quick=quick)
+        job = Job(
+            name=name, module=bench.module, seconds=ALONE if only else bench.seconds * minutes * 60 / WHOLE, quick=quick
+        )
         ran = measure(job, allowance, _tell, expected=[] if quick else rows.get(name, []), attempt=run_once)
         findings += ran.findings
         took += [ran.took] if ran.took else []

@@ -25,7 +25,7 @@ BENCHES: Final[Mapping[str, Bench]] = {
     "streaming": Bench("streaming", 25),
     "streams": Bench("many_streams", 60),
     "turns": Bench("turns", 60),
-    "stored": Bench("stored", 120),
+    "stored": Bench("stored", 150),
     "stalls": Bench("stalls", 90),
     "waiting": Bench("waiting", 120),
     "cancelling": Bench("cancelling", 15),

@@ -18,7 +18,7 @@ that leaves their share free, and so says nothing below that.
 """
 COUNTED: Final = 0.01
 """The same for what is counted and not timed."""
-_TIMED: Final = frozenset({"ms", "/s", "MiB", "MB", "kB"})
+_TIMED: Final = frozenset({"ms", "/s", "MiB", "MB", "kB", "power"})
 _MORE_IS_BETTER: Final = frozenset({"/s"})
 
 

@@ -68,9 +68,9 @@ def growth(figures: Sequence[Figure]) -> Iterator[Figure]:
         spans = f"{first.contents:,} to {last.contents:,} contents"
         yield Figure(
             bench=NAME,
-            name=f"{curve.title}: power of its growth, {spans}",
+            name=f"{curve.title}, {spans}",
             value=power,
-            unit="",
+            unit="power",
             target=STEEPEST,
             others=max((one.others for one in figures if one.others is not None), default=None),
         )

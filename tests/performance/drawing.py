@@ -35,7 +35,7 @@ _STYLE: Final = """
 
 def drawn(curves: Sequence[Curve], *, peer: str) -> str:
     """The picture. `peer` is the name of what is dashed."""
-    shown = [curve for curve in curves if curve.points]
+    shown = [curve for curve in curves if any(point.ours > 0 for point in curve.points)]
     rows = math.ceil(len(shown) / _COLUMNS)
     width, height = _COLUMNS * _WIDTH, max(1, rows) * _HEIGHT + 30
     lines = [
@@ -56,7 +56,7 @@ def spoken(ms: float) -> str:
     """Milliseconds as people say them."""
     if ms >= 1_000:
         return f"{ms / 1_000:.3g} s"
-    return f"{ms:.3g} ms" if ms >= 0.1 else f"{ms * 1_000:.3g} µs"
+    return f"{ms:.3g} ms" if ms >= 1 else f"{ms * 1_000:.3g} µs"
 
 
 def _legend(peer: str) -> Iterator[str]:

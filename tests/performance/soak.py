@@ -32,6 +32,10 @@ ENDS: Final = 200
 SAMPLED: Final = 500
 """Turns between two readings of what the daemon holds."""
 LATENCY: Final = 1.1
+DRIFT: Final = 1.2
+"""Of the memory that a turn of the second half adds, beside one of the first: what a chat's log takes grows with it, what
+else is kept does not.
+"""
 MODES: Final = ("off", "auto")
 """Of `companion.compression.background`."""
 
@@ -140,6 +144,17 @@ def figures(course: Course, mode: str) -> Iterator[Figure]:
     turns = max(1, ended.turns - begun.turns)
     note = f"a turn has {course.text / len(course.took) / 1000:.1f} kB of text"
     yield Figure(bench=bench, name="memory, growth a turn", value=_slope(course.held, 1), unit="kB", note=note)
+    middle = len(course.held) // 2
+    if middle > 1:
+        yield Figure(
+            bench=bench,
+            name="memory, growth a turn of the second half",
+            value=_slope(course.held[middle:], 1),
+            unit="kB",
+            beside="of the first half",
+            beside_value=_slope(course.held[: middle + 1], 1),
+            target=DRIFT,
+        )
     yield Figure(
         bench=bench, name="the store, growth a turn", value=(ended.store_kb - begun.store_kb) / turns, unit="kB"
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 
+from tests.performance.__main__ import main
 from tests.performance.benches import BENCHES, WHOLE
 from tests.performance.curves import Curve, Point, curves, growth
 from tests.performance.drawing import drawn, spoken
@@ -22,6 +24,15 @@ def test_the_checked_in_file_is_what_the_stored_run_says(name: str) -> None:
     expected = text_of(run) if name == PAGE else picture_of(run)
     repair = f"run: python -m tests.performance --page {MEASURED.relative_to(ROOT).as_posix()}"
     assert (ROOT / "server" / name).read_text("utf-8") == expected, repair
+
+
+def test_the_commands_on_the_page_are_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    known = set(re.findall(r"--[a-z]+", capsys.readouterr().out))
+    shown = re.findall(r"tests\.performance (--[a-z]+)", (ROOT / "server" / PAGE).read_text("utf-8"))
+    assert shown
+    assert set(shown) <= known
 
 
 def test_every_curve_has_been_measured_over_sizes() -> None:
@@ -71,4 +82,4 @@ def test_a_picture_is_well_formed_whatever_the_names_and_numbers_are() -> None:
 
 
 def test_times_are_said_as_people_say_them() -> None:
-    assert [spoken(ms) for ms in (0.01, 0.5, 12.0, 1_500.0)] == ["10 µs", "0.5 ms", "12 ms", "1.5 s"]
+    assert [spoken(ms) for ms in (0.01, 0.5, 12.0, 1_500.0)] == ["10 µs", "500 µs", "12 ms", "1.5 s"]

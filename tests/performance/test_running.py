@@ -117,12 +117,13 @@ def written(tree: Path, program: str) -> Job:
 @pytest.mark.process
 def test_findings_come_out_of_the_process_with_the_share_of_others(tree: Path) -> None:
     told: list[str] = []
-    found = run_once(written(tree, "say(others=0.5)"), told.append)
+    found = run_once(written(tree, "say()"), told.append)
     (figure,) = found.findings
     assert isinstance(figure, Figure)
     assert (figure.name, figure.value, figure.others, figure.is_busy) == ("first", 1.5, 0.25, True)
     assert found.took
-    assert (found.fault, found.took.others, told) == ("", 0.5, ["b: a size"])
+    assert (found.fault, told) == ("", ["b: a size"])
+    assert found.took.others is None or 0 <= found.took.others <= 1
 
 
 @pytest.mark.process
