@@ -39,8 +39,8 @@ _READING: Final = """\
 - "Peer" and "Gemini CLI" are its public npm packages, fetched for the measurement alone and run as they are. Models answer at once on both sides: what is
   left is the program's own time.
 - A *content* is one message of a chat, a prompt, an answer, a call or its result, here of 1,000 characters (400 where a turn is measured).
-- Contents, in the charts, from left to right; both axes are logarithmic: a line that rises as fast as it goes to the right is linear growth, a flat one
-  is none. The rows of *growth* are that slope, the power of the number of contents that time grows by; 1 is linear.
+- The charts have contents from left to right; both axes are logarithmic. Where time grows as the chat does, a curve climbs by one line of the grid for
+  each step to the right; a flat one does not grow. The rows of *growth* are that slope, the power of the number of contents that time grows by.
 
 ## How to repeat it
 

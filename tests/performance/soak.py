@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
@@ -24,11 +23,14 @@ from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding, table
 from tests.performance.options import Options
 from tests.performance.streaming import MODEL, Service
+from tests.performance.timing import median
 
 TURNS: Final = 5_000
 COMPRESSIONS: Final = 60
 ENDS: Final = 200
 """Turns at the beginning and at the end that are compared."""
+SOME: Final = 10
+"""Turns with a compression, at the beginning and at the end, that are compared."""
 SAMPLED: Final = 500
 """Turns between two readings of what the daemon holds."""
 LATENCY: Final = 1.1
@@ -55,10 +57,11 @@ class Held(NamedTuple):
 
 
 class Took(NamedTuple):
-    """Milliseconds of a turn: by the clock, and the daemon's processor time."""
+    """Milliseconds of a turn: by the clock, and the daemon's processor time; and whether its view was compressed."""
 
     real: float
     processor: float
+    compressed: bool = False
 
 
 @dataclass(slots=True)
@@ -120,7 +123,7 @@ def _turn(daemon: Daemon, number: int, course: Course) -> None:
     after = _processor_ns(daemon.process.pid)
     if "result" not in answer or answer["result"].get("finishReason") != "STOP":
         raise AssertionError(f"turn {number + 1}: {answer}")
-    course.took.append(Took((at - begun) / 1e6, (after - before) / 1e6))
+    course.took.append(Took((at - begun) / 1e6, (after - before) / 1e6, "compression" in answer["result"]))
     course.text += len(prompt) + len(answer["result"]["text"])
 
 
@@ -140,6 +143,16 @@ def figures(course: Course, mode: str) -> Iterator[Figure]:
                 beside_value=pick([took[of] for took in first]),
                 target=LATENCY if of or name == "median" else None,
             )
+    compressed = [took.processor for took in course.took if took.compressed]
+    if len(compressed) >= 2 * SOME:
+        yield Figure(
+            bench=bench,
+            name=f"the last {SOME} turns with a compression, processor time, median",
+            value=median(compressed[-SOME:]),
+            unit="ms",
+            beside=f"the first {SOME}",
+            beside_value=median(compressed[:SOME]),
+        )
     begun, ended = course.held[0], course.held[-1]
     turns = max(1, ended.turns - begun.turns)
     note = f"a turn has {course.text / len(course.took) / 1000:.1f} kB of text"
