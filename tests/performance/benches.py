@@ -28,6 +28,7 @@ BENCHES: Final[Mapping[str, Bench]] = {
     "stored": Bench("stored", 150),
     "stalls": Bench("stalls", 90),
     "waiting": Bench("waiting", 120),
+    "panel": Bench("panel", 60),
     "cancelling": Bench("cancelling", 15),
     "ideUpdates": Bench("ide_updates", 15),
     "memory": Bench("memory", 40),
