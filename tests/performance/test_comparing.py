@@ -99,7 +99,10 @@ def test_rows_of_one_run_alone_and_what_could_not_be_measured_are_named() -> Non
 
 
 def test_runs_with_nothing_in_common_say_so() -> None:
-    assert "no row in common" in compared(run(), run(figure(1.0)))
+    missing = Skipped(bench="b", name="a row", reason="it did not run then")
+    told = compared(run(missing), run(figure(1.0)))
+    assert "no row in common" in told
+    assert "it did not run then" in told
 
 
 @pytest.mark.parametrize(("value", "expected"), [(20.0, ["b, a row"]), (10.0, [])])
