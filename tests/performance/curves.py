@@ -49,6 +49,7 @@ _KINDS: Final = {
     "fork": _Kind("Forking", "stored", rf"fork, {_SIZE} contents", True),
     "page": _Kind("A page of the transcript", "stored", rf"page, {_SIZE} contents", True),
     "compression": _Kind("A whole compression", "compression", rf"whole compression, {_SIZE}", False),
+    "text": _Kind("The same, text only", "compression", rf"whole compression, {_SIZE}, text only", False),
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from tests.performance.timing import Median
+from tests.performance.spread import Median
 
 Verdict: TypeAlias = Literal["yes", "NO", ""]
 

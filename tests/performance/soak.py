@@ -22,8 +22,8 @@ from gemini_companion.adapters.storage.schema import FILE_NAME
 from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding, table
 from tests.performance.options import Options
+from tests.performance.spread import median
 from tests.performance.streaming import MODEL, Service
-from tests.performance.timing import median
 
 TURNS: Final = 5_000
 COMPRESSIONS: Final = 60

@@ -8,7 +8,7 @@ import pytest
 from tests.performance.comparing import compared, differences, worse
 from tests.performance.figures import Figure, Skipped
 from tests.performance.runs import Machine, Run, Took
-from tests.performance.timing import median
+from tests.performance.spread import median
 
 MACHINE = Machine(processor="Made up 9", processors=2, memory=24.0, system="Linux", versions={"Python": "3.11.7"})
 

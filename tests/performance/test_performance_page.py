@@ -35,9 +35,10 @@ def test_the_commands_on_the_page_are_taken(capsys: pytest.CaptureFixture[str]) 
     assert set(shown) <= known
 
 
-def test_every_curve_has_been_measured_over_sizes() -> None:
-    thin = [curve.key for curve in curves(load(MEASURED).figures) if len(curve.points) < 3]
-    assert thin == []
+@pytest.mark.parametrize("key", ["turn", "open", "import", "fork", "page", "compression"])
+def test_what_people_wait_for_has_been_measured_over_sizes(key: str) -> None:
+    (curve,) = (curve for curve in curves(load(MEASURED).figures) if curve.key == key)
+    assert len(curve.points) >= 3
 
 
 def test_the_stored_run_is_no_hurried_one() -> None:

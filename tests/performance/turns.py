@@ -21,9 +21,9 @@ from gemini_companion.engine.history.decode import decode_contents
 from tests.performance.conversation import make_contents
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
+from tests.performance.spread import median
 from tests.performance.stalls import worst_lag
 from tests.performance.streaming import Source
-from tests.performance.timing import median
 from tests.support.sessions import Studio
 
 NAME: Final = "turns"
