@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.performance import against, comparing, page
 from tests.performance.benches import ALONE, BENCHES, WHOLE
 from tests.performance.curves import growth
-from tests.performance.figures import Figure, Finding, table
+from tests.performance.figures import Figure, Finding, Skipped, table
 from tests.performance.options import ROOT
 from tests.performance.running import RETRIES, Allowance, Job, measure, run_once
 from tests.performance.runs import Refused, Run, Took, commit_of, encoded, load, save, this_machine
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--quick", action="store_true", help="small sizes and few repetitions, without Node: to see that it works")
     add(
         "--minutes",
-        type=float,
+        type=_minutes,
         default=WHOLE / 60,
         help="that all of them may take, and each its part of; 10 by default",
     )
@@ -86,6 +86,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--check", action="store_true", help="exit code 1 if a target is missed, or what is compared became worse")
     add("--page", type=Path, metavar="FILE", help="write server/PERFORMANCE.md of a stored run, and measure nothing")
     return parser
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)
+    if not 0 < minutes <= 24 * 60:
+        raise argparse.ArgumentTypeError("more than none and at most a day")
+    return minutes
 
 
 class _OneOrTwo(argparse.Action):
@@ -111,7 +118,11 @@ def _measured(only: Sequence[str] | None, *, quick: bool, minutes: float) -> Run
         job = Job(
             name=name, module=bench.module, seconds=ALONE if only else bench.seconds * minutes * 60 / WHOLE, quick=quick
         )
-        ran = measure(job, allowance, _tell, expected=[] if quick else rows.get(name, []), attempt=run_once)
+        try:
+            ran = measure(job, allowance, _tell, expected=[] if quick else rows.get(name, []), attempt=run_once)
+        except KeyboardInterrupt:
+            findings.append(Skipped(bench=name, name="this and what comes after", reason="it was interrupted"))
+            break
         findings += ran.findings
         took += [ran.took] if ran.took else []
     findings += growth([finding for finding in findings if isinstance(finding, Figure)])

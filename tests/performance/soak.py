@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.performance.soak", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("--turns", type=int, default=TURNS, help=f"of each chat; {TURNS:,} by default")
+    parser.add_argument("--turns", type=_turns, default=TURNS, help=f"of each chat; {TURNS:,} by default")
     parser.add_argument("--background", choices=(*MODES, "both"), default="both", help="how compressions are made")
     asked = parser.parse_args(arguments)
     findings: list[Finding] = []
@@ -91,6 +91,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _tell(json.dumps([held._asdict() for held in course.held]))
     print(table(findings))
     return 1 if any(isinstance(one, Figure) and one.verdict == "NO" for one in findings) else 0
+
+
+def _turns(text: str) -> int:
+    turns = int(text)
+    if turns < 2:
+        raise argparse.ArgumentTypeError("two at least, for one is set beside another")
+    return turns
 
 
 def lead(options: Options, mode: str, turns: int, *, window: int = _WINDOW) -> Course:

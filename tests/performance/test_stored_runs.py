@@ -109,3 +109,10 @@ def test_this_machine_can_be_stored() -> None:
     assert machine.processors >= 1
     assert machine.versions["Python"]
     assert all(text.isprintable() for text in (machine.processor, machine.system, *machine.versions.values()))
+
+
+@pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf", "x"])
+def test_minutes_that_say_nothing_are_refused(minutes: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--minutes", minutes])
+    assert "--minutes" in capsys.readouterr().err
