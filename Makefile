@@ -13,7 +13,7 @@ E2E_STAMP := $(VENV)/.e2e-stamp
 # One more than there are processors: tests of processes and disks wait, too.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
-.PHONY: setup hooks demo test test-quick test-client thorough check check-client e2e e2e-client bench bench-client chaos package wheel generate release clean
+.PHONY: setup hooks demo test test-quick test-client thorough check check-client e2e e2e-client bench bench-page bench-client chaos package wheel generate release clean
 
 setup: $(STAMP)
 
@@ -105,6 +105,11 @@ ifeq ($(NODE),)
 else
 	@$(MAKE) --no-print-directory bench-client
 endif
+
+# Measures once more, on a machine that does nothing else, and writes server/PERFORMANCE.md of it.
+bench-page: $(STAMP)
+	$(BIN)/python -m tests.performance --save tests/performance/measured.json
+	$(BIN)/python -m tests.performance --page tests/performance/measured.json
 
 # make chaos MINUTES=10 SEED=: everything that can go wrong, at random. It prints its seed; the same seed makes the same plan.
 chaos: $(STAMP)

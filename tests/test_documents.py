@@ -15,7 +15,14 @@ from gemini_companion.protocol.sink import EVENT
 from gemini_companion.protocol.table import REQUESTS
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "server/ARCHITECTURE.md", "server/USAGE.md")
+DOCUMENTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "server/ARCHITECTURE.md",
+    "server/PERFORMANCE.md",
+    "server/USAGE.md",
+)
 USAGE = ROOT / "server" / "USAGE.md"
 
 

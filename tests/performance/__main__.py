@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.performance import against, comparing, page
 from tests.performance.benches import ALONE, BENCHES, WHOLE
 from tests.performance.curves import growth
-from tests.performance.figures import Figure, Finding, table
+from tests.performance.figures import Figure, Finding, Skipped, table
 from tests.performance.options import ROOT
 from tests.performance.running import RETRIES, Allowance, Job, measure, run_once
 from tests.performance.runs import Refused, Run, Took, commit_of, encoded, load, save, this_machine
@@ -67,7 +67,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print the run as one JSON object instead of a table")
     add("--only", action="append", choices=BENCHES, metavar="NAME", help=f"one of {names}; may be repeated")
     add("--quick", action="store_true", help="small sizes and few repetitions, without Node: to see that it works")
-    add("--minutes", type=float, default=WHOLE / 60, help="that all of them may take; 10 by default")
+    add(
+        "--minutes",
+        type=_minutes,
+        default=WHOLE / 60,
+        help="that all of them may take, and each its part of; 10 by default",
+    )
     add("--save", type=Path, metavar="FILE", help="store the run, to compare it later")
     add(
         "--compare",
@@ -81,6 +86,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--check", action="store_true", help="exit code 1 if a target is missed, or what is compared became worse")
     add("--page", type=Path, metavar="FILE", help="write server/PERFORMANCE.md of a stored run, and measure nothing")
     return parser
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)
+    if not 0 < minutes <= 24 * 60:
+        raise argparse.ArgumentTypeError("more than none and at most a day")
+    return minutes
 
 
 class _OneOrTwo(argparse.Action):
@@ -103,8 +115,14 @@ def _measured(only: Sequence[str] | None, *, quick: bool, minutes: float) -> Run
     for name in names:
         _tell(name)
         bench = BENCHES[name]
-        job = Job(name=name, module=bench.module, seconds=ALONE if only else bench.seconds, quick=quick)
-        ran = measure(job, allowance, _tell, expected=[] if quick else rows.get(name, []), attempt=run_once)
+        job = Job(
+            name=name, module=bench.module, seconds=ALONE if only else bench.seconds * minutes * 60 / WHOLE, quick=quick
+        )
+        try:
+            ran = measure(job, allowance, _tell, expected=[] if quick else rows.get(name, []), attempt=run_once)
+        except KeyboardInterrupt:
+            findings.append(Skipped(bench=name, name="this and what comes after", reason="it was interrupted"))
+            break
         findings += ran.findings
         took += [ran.took] if ran.took else []
     findings += growth([finding for finding in findings if isinstance(finding, Figure)])

@@ -19,7 +19,7 @@ from gemini_companion.tools.invoke_agent import InvokeAgent
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
-from tests.performance.timing import median
+from tests.performance.spread import median
 from tests.support.sample_tools import SampleArgs, SampleTool, allowing
 from tests.support.scripted_model import ScriptedModel
 from tests.support.sessions import ManualClock, Studio

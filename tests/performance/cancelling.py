@@ -9,8 +9,8 @@ from typing import Any, Final
 from tests.performance.daemon import Arrival, Daemon
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
+from tests.performance.spread import median
 from tests.performance.streaming import MODEL
-from tests.performance.timing import median
 from tests.support.emulator import Emulator, RecordedRequest, faults
 
 NAME: Final = "cancelling"

@@ -18,7 +18,7 @@ that leaves their share free, and so says nothing below that.
 """
 COUNTED: Final = 0.01
 """The same for what is counted and not timed."""
-_TIMED: Final = frozenset({"ms", "/s", "MiB", "MB", "kB"})
+_TIMED: Final = frozenset({"ms", "/s", "MiB", "MB", "kB", "power"})
 _MORE_IS_BETTER: Final = frozenset({"/s"})
 
 
@@ -89,27 +89,37 @@ def _part(spread: float | None, of: float | None) -> float | None:
 def compared(before: Run, after: Run) -> str:
     """The rows of both as a table, with what is to be known of the machines."""
     rows = differences(before, after)
-    lines = [*_places(before, after), ""]
+    lines = _places(before, after)
+    if rows:
+        table: list[tuple[str, ...]] = [("", "before", "after", "after ÷ before", "noise ×", "", "")]
+        for bench in dict.fromkeys(row.after.bench for row in rows):
+            table.append((bench,))
+            table += [_row(row) for row in rows if row.after.bench == bench]
+        lines += ["", *aligned(table, right=(1, 2, 3, 4))]
+    lines += [*_alone(before, after), ""]
     if not rows:
         return "\n".join([*lines, "The two runs have no row in common: nothing can be said."])
-    table: list[tuple[str, ...]] = [("", "before", "after", "after ÷ before", "noise ×", "", "")]
-    for bench in dict.fromkeys(row.after.bench for row in rows):
-        table.append((bench,))
-        table += [_row(row) for row in rows if row.after.bench == bench]
-    lines += aligned(table, right=(1, 2, 3, 4))
-    alone = (
-        ("Before only", [one for one in before.figures if _counterpart(one, after) is None]),
-        ("After only", [one for one in after.figures if _counterpart(one, before) is None]),
-    )
-    for title, figures in alone:
-        names = [f"{one.bench}, {one.name}: {quantity(one.value, one.unit)}" for one in figures]
-        lines += ["", f"{title}:", *(f"  {name}" for name in names)] if names else []
-    for title, run in (("before", before), ("after", after)):
-        reasons = [f"{one.bench}, {one.name}: {one.reason}" for one in run.findings if isinstance(one, Skipped)]
-        lines += ["", f"Not measured {title}:", *(f"  {reason}" for reason in reasons)] if reasons else []
     counts = {change: sum(row.change == change for row in rows) for change in ("better", "worse", "same", "unknown")}
-    told = ", ".join(f"{count} {change}" for change, count in counts.items() if count or change != "unknown")
-    return "\n".join([*lines, "", f"{len(rows)} rows in both: {told}."])
+    names = {"unknown": "not comparable"}
+    told = ", ".join(
+        f"{count} {names.get(change, change)}" for change, count in counts.items() if count or change != "unknown"
+    )
+    return "\n".join([*lines, f"{len(rows)} rows in both: {told}."])
+
+
+def _alone(before: Run, after: Run) -> list[str]:
+    """What one run has alone, and what either could not measure."""
+    lines: list[str] = []
+    for name, these, those in (("before", before, after), ("after", after, before)):
+        rows = [
+            f"  {one.bench}, {one.name}: {quantity(one.value, one.unit)}"
+            for one in these.figures
+            if _counterpart(one, those) is None
+        ]
+        reasons = [f"  {one.bench}, {one.name}: {one.reason}" for one in these.findings if isinstance(one, Skipped)]
+        lines += ["", f"{name.capitalize()} only:", *rows] if rows else []
+        lines += ["", f"Not measured {name}:", *reasons] if reasons else []
+    return lines
 
 
 def _row(row: Difference) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ _KINDS: Final = {
     "fork": _Kind("Forking", "stored", rf"fork, {_SIZE} contents", True),
     "page": _Kind("A page of the transcript", "stored", rf"page, {_SIZE} contents", True),
     "compression": _Kind("A whole compression", "compression", rf"whole compression, {_SIZE}", False),
+    "text": _Kind("The same, text only", "compression", rf"whole compression, {_SIZE}, text only", False),
 }
 
 
@@ -68,9 +69,9 @@ def growth(figures: Sequence[Figure]) -> Iterator[Figure]:
         spans = f"{first.contents:,} to {last.contents:,} contents"
         yield Figure(
             bench=NAME,
-            name=f"{curve.title}: power of its growth, {spans}",
+            name=f"{curve.title}, {spans}",
             value=power,
-            unit="",
+            unit="power",
             target=STEEPEST,
             others=max((one.others for one in figures if one.others is not None), default=None),
         )

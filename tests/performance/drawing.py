@@ -11,7 +11,7 @@ from tests.performance.curves import Curve, Point
 
 _COLUMNS: Final = 3
 _WIDTH, _HEIGHT = 300, 220
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 14, 34, 34
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 28, 34, 34
 _STYLE: Final = """
     text { font: 11px system-ui, sans-serif; fill: #24292f; }
     .title { font-weight: 600; font-size: 13px; }
@@ -35,8 +35,9 @@ _STYLE: Final = """
 
 def drawn(curves: Sequence[Curve], *, peer: str) -> str:
     """The picture. `peer` is the name of what is dashed."""
-    shown = [curve for curve in curves if curve.points]
+    shown = [curve for curve in curves if any(point.ours > 0 for point in curve.points)]
     rows = math.ceil(len(shown) / _COLUMNS)
+    sizes = sorted({point.contents for curve in shown for point in curve.points})
     width, height = _COLUMNS * _WIDTH, max(1, rows) * _HEIGHT + 30
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
@@ -47,7 +48,7 @@ def drawn(curves: Sequence[Curve], *, peer: str) -> str:
     ]
     for number, curve in enumerate(shown):
         lines.append(f'  <g transform="translate({number % _COLUMNS * _WIDTH} {number // _COLUMNS * _HEIGHT + 30})">')
-        lines += (f"    {line}" for line in _chart(curve))
+        lines += (f"    {line}" for line in _chart(curve, sizes))
         lines.append("  </g>")
     return "\n".join([*lines, "</svg>", ""])
 
@@ -56,7 +57,7 @@ def spoken(ms: float) -> str:
     """Milliseconds as people say them."""
     if ms >= 1_000:
         return f"{ms / 1_000:.3g} s"
-    return f"{ms:.3g} ms" if ms >= 0.1 else f"{ms * 1_000:.3g} µs"
+    return f"{ms:.3g} ms" if ms >= 1 else f"{ms * 1_000:.3g} µs"
 
 
 def _legend(peer: str) -> Iterator[str]:
@@ -64,11 +65,11 @@ def _legend(peer: str) -> Iterator[str]:
     yield f'  <path class="peer" d="M{_LEFT + 170} 17h28"/><text x="{_LEFT + 206}" y="21">{escape(peer)}</text>'
 
 
-def _chart(curve: Curve) -> Iterator[str]:
+def _chart(curve: Curve, sizes: Sequence[int]) -> Iterator[str]:
     values = [value for point in curve.points for value in (point.ours, point.peer) if value]
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     high = max(high, low + 1)
-    first, last = math.log10(curve.points[0].contents), math.log10(curve.points[-1].contents)
+    first, last = math.log10(sizes[0]), math.log10(sizes[-1])
     last = max(last, first + 1)
 
     def across(contents: int) -> float:
@@ -82,9 +83,9 @@ def _chart(curve: Curve) -> Iterator[str]:
         y = down(10.0**power)
         yield f'<path class="grid" d="M{_LEFT} {y}H{_WIDTH - _RIGHT}"/>'
         yield f'<text x="{_LEFT - 6}" y="{y + 4}" text-anchor="end">{spoken(10.0**power)}</text>'
-    for point in curve.points:
-        x = across(point.contents)
-        yield f'<text x="{x}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{point.contents:,}</text>'
+    for size in sizes:
+        x = across(size)
+        yield f'<text x="{x}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{size:,}</text>'
     peers = [Point(point.contents, point.peer, None) for point in curve.points if point.peer]
     for points, line, dot in ((peers, "peer", "peerDot"), (curve.points, "ours", "dot")):
         places = [(across(point.contents), down(point.ours)) for point in points if point.ours > 0]

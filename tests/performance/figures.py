@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from tests.performance.timing import Median
+from tests.performance.spread import Median
 
 Verdict: TypeAlias = Literal["yes", "NO", ""]
 
@@ -103,7 +103,11 @@ def table(findings: Sequence[Finding]) -> str:
         if isinstance(finding, Figure) and finding.note:
             notes.setdefault(finding.note, finding.name)
     if skipped:
-        lines += ["", "Skipped:", *(f"  {finding.bench}, {finding.name}: {finding.reason}" for finding in skipped)]
+        together: dict[tuple[str, str], list[str]] = {}
+        for finding in skipped:
+            together.setdefault((finding.bench, finding.reason), []).append(finding.name)
+        lines += ["", "Skipped:"]
+        lines += [f"  {bench}, {'; '.join(names)}: {reason}" for (bench, reason), names in together.items()]
     if notes:
         lines += ["", "Notes:", *(f"  {name}: {note}" for note, name in notes.items())]
     judged = [finding.verdict for finding in findings if isinstance(finding, Figure) and finding.verdict]

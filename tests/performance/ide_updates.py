@@ -12,7 +12,7 @@ from typing import Any, Final
 from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
-from tests.performance.timing import median
+from tests.performance.spread import median
 
 NAME: Final = "ideUpdates"
 

@@ -1,7 +1,6 @@
 """One benchmark in a process of its own: `python -m tests.performance.one MODULE FOLDER [--quick]`.
 
-Prints JSON, an object a line: `{"tell": …}`, each finding with the share that others had of the machine, at last
-`{"others": …}`. So no benchmark has another's garbage, one that takes too long can be ended, and one of an earlier
+Prints JSON, an object a line: `{"tell": …}`, each finding with the share that others had of the machine, at last `{}`. So no benchmark has another's garbage, one that takes too long can be ended, and one of an earlier
 commit runs as it was then.
 """
 
@@ -24,7 +23,7 @@ def main(module: str, folder: str, *flags: str) -> None:
     others = OthersWork()
     for finding in import_module(f"tests.performance.{module}").run(options):
         _print({**msgspec.to_builtins(finding), "others": others.share()})
-    _print({"others": others.whole()})
+    _print({})
 
 
 def _print(line: dict[str, Any]) -> None:

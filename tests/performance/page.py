@@ -23,7 +23,11 @@ _HEAD: Final = """\
 
 # Performance
 
-What people wait for, measured. Short figures are better everywhere but where the unit is `/s`.
+What people wait for, measured. Less is better everywhere but where the unit is `/s`.
+"""
+_BUSY: Final = """\
+**Others had the machine while this was measured.** Times are longer than they are by as much, rows that did not fit are missing, and only ratios say
+something. To be measured once more where nothing else runs: `make bench-page`.\
 """
 _READING: Final = """\
 ## How to read it
@@ -35,8 +39,8 @@ _READING: Final = """\
 - "Peer" and "Gemini CLI" are its public npm packages, fetched for the measurement alone and run as they are. Models answer at once on both sides: what is
   left is the program's own time.
 - A *content* is one message of a chat, a prompt, an answer, a call or its result, here of 1,000 characters (400 where a turn is measured).
-- Contents, in the charts, from left to right; both axes are logarithmic: a line that rises as fast as it goes to the right is linear growth, a flat one
-  is none. "Power of its growth" in the table is that slope; 1 is linear.
+- The charts have contents from left to right; both axes are logarithmic. Where time grows as the chat does, a curve climbs by one line of the grid for
+  each step to the right; a flat one does not grow. The rows of *growth* are that slope, the power of the number of contents that time grows by.
 
 ## How to repeat it
 
@@ -47,7 +51,7 @@ make bench                                                    # the table; ten m
 .venv/bin/python -m tests.performance --compare before.json   # … and set another beside it
 .venv/bin/python -m tests.performance --against HEAD~20       # an earlier commit and this tree in turns
 .venv/bin/python -m tests.performance.soak                    # five thousand turns with sixty compressions
-make bench-page                                               # measure, and write this page
+make bench-page                                               # measure on a machine that does nothing else, and write this page
 ```
 
 A comparison calls a row *better* or *worse* only if it changed by more than the rounds of both runs differ among themselves, and never by less than 5 %. Where
@@ -74,6 +78,8 @@ def text_of(run: Run) -> str:
     lines = [_HEAD, f"Measured: {_plain(described(run))}.", ""]
     versions = ", ".join(f"{name} {version}" for name, version in sorted(run.machine.versions.items()))
     lines += [f"With {_plain(versions)}. All of it took {run.seconds / 60:.0f} minutes.", ""]
+    if run.others is None or run.others > BUSY:
+        lines += [_BUSY, ""]
     lines += ["## Over the length of a chat", "", f"![Time over the number of contents of a chat]({PICTURE})", ""]
     lines += [*_sizes(curves(run.figures)), ""]
     lines += [_READING.format(busy=f"{BUSY:.0%}"), "## Everything", ""]

@@ -20,7 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from tests.performance.figures import BUSY, Figure, Finding, Skipped
-from tests.performance.load import run_queue
+from tests.performance.load import OthersWork, run_queue
 from tests.performance.options import ROOT, Options
 from tests.performance.runs import Took
 from tests.performance.timing import descendants
@@ -126,7 +126,8 @@ def run_once(job: Job, tell: Callable[[str], None]) -> Ran:
     before, begun = run_queue(), time.monotonic()
     with TemporaryDirectory(prefix="companion-bench-", ignore_cleanup_errors=True) as scratch:
         errors = Path(scratch) / "errors"
-        findings, others, fault = _followed(job, Path(scratch), errors, tell)
+        others = OthersWork()
+        findings, share, fault = _followed(job, Path(scratch), errors, tell, others)
         if fault is None:
             fault = _last_line(errors)
     took = Took(
@@ -134,51 +135,51 @@ def run_once(job: Job, tell: Callable[[str], None]) -> Ran:
         seconds=round(time.monotonic() - begun, 1),
         load_before=before,
         load_after=run_queue(),
-        others=others,
+        others=share,
     )
     return Ran(findings, took, fault)
 
 
 def _followed(
-    job: Job, scratch: Path, errors: Path, tell: Callable[[str], None]
+    job: Job, scratch: Path, errors: Path, tell: Callable[[str], None], others: OthersWork
 ) -> tuple[list[Finding], float | None, str | None]:
     """What it found; the share that others had, if it is known; why it stopped: `None` if it ended by itself too early."""
     folder = scratch / "own"
     folder.mkdir()
     command = [sys.executable, "-m", "tests.performance.one", job.module, str(folder), *(["--quick"] * job.quick)]
     findings: list[Finding] = []
-    others: float | None = None
     with errors.open("wb") as sink:
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=sink, env=_environment(job), cwd=job.tree, start_new_session=True
         )
     lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(process, lines), daemon=True).start()
+    reader = threading.Thread(target=_read, args=(process, lines), daemon=True)
+    reader.start()
     end = time.monotonic() + job.seconds
     try:
         while True:
             try:
                 line = lines.get(timeout=max(0.0, end - time.monotonic()))
             except queue.Empty:
-                return findings, others, f"its {job.seconds:.0f} seconds were over"
+                return findings, others.whole(), f"its {job.seconds:.0f} seconds were over"
             if line is None:
-                return findings, others, None
+                return findings, others.whole(), None
             told: dict[str, Any] = msgspec.json.decode(line)
-            others = told["others"] if told.get("others") is not None else others
             if "tell" in told:
                 tell(f"{job.name}: {told['tell']}")
             elif "type" in told:
                 findings.append(msgspec.convert(told, Figure | Skipped))
             else:
-                return findings, others, ""
+                return findings, others.whole(), ""
     finally:
         _end(process)
+        reader.join()
 
 
 def _read(process: subprocess.Popen[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
     assert process.stdout
-    with suppress(ValueError):  # closed beneath this, when its time was over
-        for line in process.stdout:
+    with process.stdout as stdout:
+        for line in stdout:
             lines.put(line)
     lines.put(None)
 

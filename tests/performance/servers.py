@@ -14,7 +14,7 @@ from gemini_companion.sessions.models.port import LocalContext, ModelChunk, Mode
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
-from tests.performance.timing import median
+from tests.performance.spread import median
 from tests.support.mcp_links import ScriptedConnector
 from tests.support.sample_tools import SampleArgs, SampleTool, allowing
 from tests.support.scripted_model import ScriptedModel

@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
@@ -23,15 +22,22 @@ from gemini_companion.adapters.storage.schema import FILE_NAME
 from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding, table
 from tests.performance.options import Options
+from tests.performance.spread import median
 from tests.performance.streaming import MODEL, Service
 
 TURNS: Final = 5_000
 COMPRESSIONS: Final = 60
 ENDS: Final = 200
 """Turns at the beginning and at the end that are compared."""
+SOME: Final = 10
+"""Turns with a compression, at the beginning and at the end, that are compared."""
 SAMPLED: Final = 500
 """Turns between two readings of what the daemon holds."""
 LATENCY: Final = 1.1
+DRIFT: Final = 1.2
+"""Of the memory that a turn of the second half adds, beside one of the first: what a chat's log takes grows with it, what
+else is kept does not.
+"""
 MODES: Final = ("off", "auto")
 """Of `companion.compression.background`."""
 
@@ -51,10 +57,11 @@ class Held(NamedTuple):
 
 
 class Took(NamedTuple):
-    """Milliseconds of a turn: by the clock, and the daemon's processor time."""
+    """Milliseconds of a turn: by the clock, and the daemon's processor time; and whether its view was compressed."""
 
     real: float
     processor: float
+    compressed: bool = False
 
 
 @dataclass(slots=True)
@@ -73,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.performance.soak", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("--turns", type=int, default=TURNS, help=f"of each chat; {TURNS:,} by default")
+    parser.add_argument("--turns", type=_turns, default=TURNS, help=f"of each chat; {TURNS:,} by default")
     parser.add_argument("--background", choices=(*MODES, "both"), default="both", help="how compressions are made")
     asked = parser.parse_args(arguments)
     findings: list[Finding] = []
@@ -86,14 +93,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if any(isinstance(one, Figure) and one.verdict == "NO" for one in findings) else 0
 
 
-def lead(options: Options, mode: str, turns: int) -> Course:
-    """Have a chat of so many turns."""
+def _turns(text: str) -> int:
+    turns = int(text)
+    if turns < 2:
+        raise argparse.ArgumentTypeError("two at least, for one is set beside another")
+    return turns
+
+
+def lead(options: Options, mode: str, turns: int, *, window: int = _WINDOW) -> Course:
+    """Have a chat of so many turns, with a window of so many tokens."""
     settings = options.scratch / "home" / ".gemini" / "settings.json"
     course = Course()
     with Service(options, "tests.performance.soak_service") as service:
         environment = options.environment(GEMINI_API_KEY="soak", GOOGLE_GEMINI_BASE_URL=service.base_url)
         settings.parent.mkdir(parents=True)
-        own = {"model": {"tokenLimit": _WINDOW}, "companion": {"compression": {"background": mode}}}
+        own = {"model": {"tokenLimit": window}, "companion": {"compression": {"background": mode}}}
         settings.write_text(json.dumps(own), "utf-8")
         with Daemon(options.server_command(), environment) as daemon:
             daemon.initialize(initializationOptions={"trusted": True})
@@ -116,7 +130,7 @@ def _turn(daemon: Daemon, number: int, course: Course) -> None:
     after = _processor_ns(daemon.process.pid)
     if "result" not in answer or answer["result"].get("finishReason") != "STOP":
         raise AssertionError(f"turn {number + 1}: {answer}")
-    course.took.append(Took((at - begun) / 1e6, (after - before) / 1e6))
+    course.took.append(Took((at - begun) / 1e6, (after - before) / 1e6, "compression" in answer["result"]))
     course.text += len(prompt) + len(answer["result"]["text"])
 
 
@@ -136,10 +150,31 @@ def figures(course: Course, mode: str) -> Iterator[Figure]:
                 beside_value=pick([took[of] for took in first]),
                 target=LATENCY if of or name == "median" else None,
             )
+    compressed = [took.processor for took in course.took if took.compressed]
+    if len(compressed) >= 2 * SOME:
+        yield Figure(
+            bench=bench,
+            name=f"the last {SOME} turns with a compression, processor time, median",
+            value=median(compressed[-SOME:]),
+            unit="ms",
+            beside=f"the first {SOME}",
+            beside_value=median(compressed[:SOME]),
+        )
     begun, ended = course.held[0], course.held[-1]
     turns = max(1, ended.turns - begun.turns)
     note = f"a turn has {course.text / len(course.took) / 1000:.1f} kB of text"
     yield Figure(bench=bench, name="memory, growth a turn", value=_slope(course.held, 1), unit="kB", note=note)
+    middle = len(course.held) // 2
+    if middle > 1:
+        yield Figure(
+            bench=bench,
+            name="memory, growth a turn of the second half",
+            value=_slope(course.held[middle:], 1),
+            unit="kB",
+            beside="of the first half",
+            beside_value=_slope(course.held[: middle + 1], 1),
+            target=DRIFT,
+        )
     yield Figure(
         bench=bench, name="the store, growth a turn", value=(ended.store_kb - begun.store_kb) / turns, unit="kB"
     )

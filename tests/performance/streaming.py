@@ -21,7 +21,8 @@ from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding
 from tests.performance.instant import InstantModel
 from tests.performance.options import ROOT, Options
-from tests.performance.timing import interleaved, median
+from tests.performance.spread import median
+from tests.performance.timing import interleaved
 from tests.support.sessions import Studio
 
 NAME: Final = "streaming"

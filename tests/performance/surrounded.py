@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
-from tests.performance.timing import interleaved, medians
+from tests.performance.spread import medians
+from tests.performance.timing import interleaved
 from tests.support.emulator import Emulator
 
 NAME: Final = "surrounded"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-import statistics
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple, Self, TypeVar
+from statistics import median
+from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -43,28 +43,6 @@ def interleaved(contenders: Mapping[str, Callable[[], T]], rounds: int) -> dict[
         for name, measure in contenders.items():
             figures[name].append(measure())
     return figures
-
-
-class Median(float):
-    """The median of some rounds, which knows how far they lie apart: a `Figure` made of it has that from it. What is
-    calculated from it is an ordinary number.
-    """
-
-    rounds: int
-    spread: float
-    """Half the distance between the quartiles."""
-
-    def __new__(cls, values: Iterable[float]) -> Self:
-        known = sorted(values)
-        made = super().__new__(cls, statistics.median(known))
-        quartiles = statistics.quantiles(known, n=4, method="inclusive") if len(known) > 1 else [0.0, 0.0, 0.0]
-        made.rounds, made.spread = len(known), (quartiles[2] - quartiles[0]) / 2
-        return made
-
-
-def median(values: Iterable[float]) -> Median:
-    """The median, with the spread. Raises `statistics.StatisticsError` where there is no value."""
-    return Median(values)
 
 
 def medians(figures: Mapping[str, list[float]]) -> dict[str, float]:
