@@ -17,6 +17,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.constraints.project import take_in_project_rules
 from gemini_companion.sessions.counts import keep_counts
+from gemini_companion.sessions.forking import Fork
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.recovery import recover
 from gemini_companion.sessions.services import Services
@@ -99,13 +100,14 @@ class SessionRegistry:
             return self._used(session, user)
         return await _whole(self._hold(session_id, user, take_over=take_over))
 
-    async def create(self, meta: SessionMeta, entries: Sequence[Entry], counts: StoredCounts | None = None) -> Session:
-        """A new session of these entries, held; `counts` has what is known of their sizes. Raises `StorageFault`."""
-        await self._services.store.create(meta, entries)
+    async def create(self, meta: SessionMeta, entries: Sequence[Entry], fork: Fork | None = None) -> Session:
+        """A new session of these entries, or one that begins as a fork does, held. Raises `StorageFault`."""
+        await self._services.store.create(meta, fork.own if fork else entries, fork.ranges if fork else ())
         if meta.agent is not None:
             self._agents.setdefault(meta.agent.session_id, set()).add(meta.session_id)
         first = await self._services.store.reserve_event_seqs(meta.session_id, EVENT_NUMBERS)
-        session = await self._fold(meta, entries, first_event=first, counts=counts)
+        log, counts = ([*fork.shared, *fork.own], fork.counts) if fork else (entries, None)
+        session = await self._fold(meta, log, first_event=first, counts=counts)
         self._taken.add(meta.session_id)
         await take_in_project_rules(session)
         return self._used(session, asyncio.current_task())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gemini_companion.adapters.private_files import safe_name
 from gemini_companion.adapters.storage import records
 from gemini_companion.adapters.storage.leases import Leases
+from gemini_companion.adapters.storage.log_rows import size_left_by_others
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.sessions.retention import StoredSession
 
@@ -57,7 +58,7 @@ class Room:
         ).fetchone()
         if newest is not None:
             self._known[session_id] = newest, size + more
-        return self._known.get(session_id, (0, 0))[1]
+        return self._known.get(session_id, (0, 0))[1] + size_left_by_others(connection, session_id)
 
     def _folder(self, session_id: str) -> str:
         return os.path.join(self._files, safe_name(session_id))
