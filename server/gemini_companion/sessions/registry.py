@@ -106,8 +106,7 @@ class SessionRegistry:
         if meta.agent is not None:
             self._agents.setdefault(meta.agent.session_id, set()).add(meta.session_id)
         first = await self._services.store.reserve_event_seqs(meta.session_id, EVENT_NUMBERS)
-        log, counts = ([*fork.shared, *fork.own], fork.counts) if fork else (entries, None)
-        session = await self._fold(meta, log, first_event=first, counts=counts)
+        session = await self._fold(meta, entries, first_event=first, fork=fork)
         self._taken.add(meta.session_id)
         await take_in_project_rules(session)
         return self._used(session, asyncio.current_task())
@@ -257,8 +256,12 @@ class SessionRegistry:
         first_event: int,
         ledger: TokenLedger | None = None,
         counts: StoredCounts | None = None,
+        fork: Fork | None = None,
     ) -> Session:
         """Fold a log; a long one in a thread. What had to be measured is kept in the background."""
+        folds = fork.folds if fork else None
+        if fork:
+            entries, counts = fork.own if folds else [*fork.shared, *fork.own], fork.counts
         services = services_of(self._services, meta)
         channel = EventChannel(
             meta.session_id,
@@ -268,7 +271,7 @@ class SessionRegistry:
             first_event,
             services.observing.event,
         )
-        session = await off_loop(len(entries), lambda: Session(meta, entries, services, channel, ledger, counts))
+        session = await off_loop(len(entries), lambda: Session(meta, entries, services, channel, ledger, counts, folds))
         session.use(None, services.clock.monotonic())
         self._sessions[meta.session_id] = session
         if session.history.counting.has_fresh:

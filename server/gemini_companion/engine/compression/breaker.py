@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Self
 
 from gemini_companion.engine.compression.types import FAULTS
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, Entry, UndoEntry
 
 FAILURES_IN_A_ROW: Final = 3
@@ -18,7 +19,7 @@ PAUSE_SHARE: Final = 0.1
 """Share of the limit by which the count must grow after an undo or a cancelled automatic run."""
 
 
-class Breaker:
+class Breaker(Fold):
     """The failure flag (Gemini CLI's `hasFailedCompressionAttempt`) and the pauses of automatic compression.
 
     Token counts are the session's: the whole request without its prompt. A pause that `pause` set is not in the log.
@@ -28,6 +29,8 @@ class Breaker:
         self._failed_at: int | None = None
         self._failures = 0
         self._paused_at: int | None = None
+        self._logged_pause: int | None = None
+        """The pause without what `pause` set."""
         for entry in entries:
             self.apply(entry)
 
@@ -37,10 +40,11 @@ class Breaker:
             case AttemptEntry():
                 self._attempt(entry)
             case CompressionEntry(result=result) if result.status == "COMPRESSED":
-                self._failed_at, self._failures, self._paused_at = None, 0, None
+                self._failed_at, self._failures = None, 0
+                self._paused_at = self._logged_pause = None
             case UndoEntry(result=result):
                 self._failed_at, self._failures = None, 0
-                self._paused_at = result.new_token_count
+                self._paused_at = self._logged_pause = result.new_token_count
             case _:
                 pass
 
@@ -52,6 +56,12 @@ class Breaker:
             self._failures += 1
             if self._failures >= FAILURES_IN_A_ROW:
                 self._failed_at = entry.token_count
+
+    def copied(self) -> Self:
+        """One that says the same; what is not in the log stays behind."""
+        made = super().copied()
+        made._paused_at = made._logged_pause
+        return made
 
     def pause(self, token_count: int) -> None:
         """An automatic run was cancelled at this count."""
