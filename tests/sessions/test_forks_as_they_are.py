@@ -67,7 +67,7 @@ def folded(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 async def chats(studio: Studio) -> None:
     for number in range(6):
-        await studio.chat(f"Question {number}. Never touch the folder number{number}/.")
+        await studio.chat(f"Question {number}. Never touch the folder number{number}/. {'It is old. ' * 300}")
 
 
 async def test_a_chat_that_is_forked_as_it_is_is_not_taken_in_again(studio: Studio, folded: list[object]) -> None:
@@ -79,7 +79,8 @@ async def test_a_chat_that_is_forked_as_it_is_is_not_taken_in_again(studio: Stud
 
 
 @pytest.mark.parametrize(
-    "what", ["chats", "compression", "undone", "cleared", "replaced", "a fork", "first turn", "empty"]
+    "what",
+    ["chats", "compression", "undone", "nothing to compress", "cleared", "replaced", "a fork", "first turn", "empty"],
 )
 async def test_a_fork_says_what_its_log_says_when_another_process_reads_it(opened: Opener, what: str) -> None:
     first = opened()
@@ -88,7 +89,10 @@ async def test_a_fork_says_what_its_log_says_when_another_process_reads_it(opene
     else:
         await first.app.new_session(first.client)
     if what in ("compression", "undone"):
-        await first.compress()
+        assert (await first.compress()).status == "COMPRESSED"
+    if what == "nothing to compress":
+        await first.app.new_session(first.client)
+        assert (await first.compress()).status == "NOOP"
     if what == "undone":
         await undo(await first.session(), client="editor")
     if what == "cleared":
