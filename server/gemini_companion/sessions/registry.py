@@ -271,7 +271,13 @@ class SessionRegistry:
             first_event,
             services.observing.event,
         )
-        session = await off_loop(len(entries), lambda: Session(meta, entries, services, channel, ledger, counts, folds))
+
+        def work() -> Session:
+            session = Session(meta, entries, services, channel, ledger, counts, folds)
+            session.history.totals()  # curates what nothing changes any more: whoever asks for its size waits for that
+            return session
+
+        session = await off_loop(len(entries), work)
         session.use(None, services.clock.monotonic())
         self._sessions[meta.session_id] = session
         if session.history.counting.has_fresh:

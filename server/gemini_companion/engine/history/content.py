@@ -25,13 +25,14 @@ class _AbsentParts(tuple[Part, ...]):
 ABSENT: Final[tuple[Part, ...]] = _AbsentParts()
 
 
-class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A role and its parts: `{"role": "user", "parts": [{"text": "hi"}]}`.
 
     Decode with `msgspec.convert(obj, Content)` or `msgspec.json.decode(data, type=Content)`; either raises
     `msgspec.ValidationError` for another role or for parts that are no JSON objects. Unknown fields of a part survive.
     """
 
+    # Parts are JSON, in which nothing leads back: with `gc=False` the collector does not go through long histories.
     role: Role
     parts: tuple[Part, ...] = ABSENT
 

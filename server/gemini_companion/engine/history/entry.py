@@ -5,8 +5,12 @@ from __future__ import annotations
 import msgspec
 
 
-class LogEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", omit_defaults=True):
+class LogEntry(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", omit_defaults=True, gc=False
+):
     """An entry of a log, tagged by `type`."""
+
+    # It never changes, so nothing in it leads back to it: with `gc=False` the collector does not go through long logs.
 
     id: str
     seq: int
