@@ -158,7 +158,7 @@ async def test_other_rules_of_counting_measure_everything_again_once(
     third = opened()
     await opened_again(third, session_id)
     assert measured == []
-    assert await execute(sql(third), "SELECT count(DISTINCT rules) FROM counts") == [(1,)]
+    assert await execute(sql(third), "SELECT count(DISTINCT rules) FROM sizes") == [(1,)]
 
 
 def _cut(data: bytes) -> bytes:
@@ -186,8 +186,8 @@ async def test_damaged_sizes_are_measured_again(
     totals = session.history.totals()
     await first.app.close()
     second = opened()
-    ((data,),) = await execute(sql(second), "SELECT data FROM counts")
-    await execute(sql(second), "UPDATE counts SET data = ?", damage(data))
+    ((data,),) = await execute(sql(second), "SELECT data FROM sizes")
+    await execute(sql(second), "UPDATE sizes SET data = ?", damage(data))
     measured.clear()
     again = await opened_again(second, session.session_id)
     assert len(measured) >= 4 * TURNS
@@ -228,11 +228,11 @@ async def test_the_sizes_of_many_turns_are_put_together(opened: Opener, measured
         await first.chat(f"Tell me of number {number}")
         await first.app.let_go_idle()
     session_id = (await first.session()).session_id
-    assert (await execute(sql(first), "SELECT count(*) FROM counts"))[0][0] < 40
+    assert (await execute(sql(first), "SELECT count(*) FROM sizes"))[0][0] < 40
     await first.app.close()
     measured.clear()
     second = opened()
     await opened_again(second, session_id)
     assert measured == []
     await second.app.delete(session_id)
-    assert await execute(sql(second), "SELECT count(*) FROM counts") == [(0,)]
+    assert await execute(sql(second), "SELECT count(*) FROM sizes") == [(0,)]

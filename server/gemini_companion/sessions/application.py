@@ -11,7 +11,6 @@ import msgspec
 
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound
 from gemini_companion.engine.history.content import Part
-from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import CompressionResult, Entry
 from gemini_companion.sessions.cancelling import cancel_job
 from gemini_companion.sessions.clients import Client, Switch, found
@@ -20,7 +19,7 @@ from gemini_companion.sessions.compression.service import compress, compress_by_
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.events import Event, TrustChanged
-from gemini_companion.sessions.forking import fork_of
+from gemini_companion.sessions.forking import Fork, fork_of
 from gemini_companion.sessions.late_interchange import export_text, import_file
 from gemini_companion.sessions.late_turns import LateTurns
 from gemini_companion.sessions.models.names import requested_model
@@ -157,11 +156,11 @@ class Application:
         system_instruction: str | None = None,
         parent: str | None = None,
         entries: tuple[Entry, ...] = (),
-        counts: StoredCounts | None = None,
+        fork: Fork | None = None,
         switch: Switch | None = None,
     ) -> Session:
-        """Make a session of these entries, as `new_session` does. `parent` is the session that it is forked from,
-        `switch` was begun for it.
+        """Make a session of these entries, as `new_session` does, or of those of a `fork` of its `parent`. `switch` was
+        begun for it.
         """
         with switch or client.switch() as switch:
             now = self.services.clock.now()
@@ -175,7 +174,7 @@ class Application:
                 system_instruction=system_instruction,
                 parent=parent,
             )
-            session = await self._sessions.create(meta, entries, counts)
+            session = await self._sessions.create(meta, entries, fork)
             switch.to(meta.session_id)
             await refresh_environment(session)
             return session
@@ -216,7 +215,7 @@ class Application:
         """
         with client.switch() as switch:
             source = await self.load(client, session_id)
-            entries, counts = await fork_of(source, at_turn)
+            fork = await fork_of(source, at_turn)
             title = f"{source.meta.title} (fork)" if source.meta.title else ""
             session = await self.create(
                 client,
@@ -224,8 +223,7 @@ class Application:
                 title=title,
                 system_instruction=source.meta.system_instruction,
                 parent=source.session_id,
-                entries=entries,
-                counts=counts,
+                fork=fork,
                 switch=switch,
             )
         await session.save_meta()

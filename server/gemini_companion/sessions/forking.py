@@ -3,33 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from gemini_companion.engine.history.counting import StoredCounts
-from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.log import (
+    AttemptEntry,
+    CompressionEntry,
+    CompressionResult,
+    Entry,
+    SteerOfferedEntry,
+    UndoEntry,
+)
 from gemini_companion.engine.history.view import History
+from gemini_companion.sessions.folds import Folds
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.shared_entries import Ranges, ranges_of
 from gemini_companion.sessions.threads import load, off_loop
 
 
-async def fork_of(source: Session, at_turn: str | int | None) -> tuple[tuple[Entry, ...], StoredCounts]:
+class Fork(NamedTuple):
+    """The log that a session begins with."""
+
+    shared: Sequence[Entry]
+    """Entries of the session that it is forked from."""
+    own: Sequence[Entry]
+    """What is written for it behind them."""
+    counts: StoredCounts
+    """What is known of the sizes of those that it shares."""
+    folds: Folds | None = None
+    """What those say, where that is known without taking them in again."""
+
+    @property
+    def ranges(self) -> Ranges:
+        """The numbers of what it shares."""
+        return ranges_of(self.shared)
+
+
+async def fork_of(source: Session, at_turn: str | int | None) -> Fork:
     """The log of a session that begins as `source` was after a turn, or as it is; see `entries_until`.
 
-    Raises `InvalidInput` if there is no such turn.
+    Of one that is forked as it is nothing is taken in again. Raises `InvalidInput` if there is no such turn.
     """
     await load("gemini_companion.sessions.interchange.importing")
-    from gemini_companion.sessions.interchange.importing import copied, entries_until
+    from gemini_companion.sessions.interchange.importing import closing, entries_until
 
-    log = list(source.history.entries)
+    history, log = source.history, list(source.history.entries)
+    folds = source.folds.copied() if at_turn is None and history.excluded_from is None else None
 
-    def work() -> tuple[tuple[Entry, ...], StoredCounts]:
-        entries = copied(entries_until(log, at_turn), source.services, "fork")
-        return entries, _counts(source.history, log, entries)
+    def work() -> Fork:
+        shared: Sequence[Entry] = log if at_turn is None else entries_until(log, at_turn)
+        if SteerOfferedEntry in set(map(type, shared)):
+            shared = [entry for entry in shared if not isinstance(entry, SteerOfferedEntry)]  # sent where it was said
+        if folds is None:
+            return Fork(shared, closing(shared, source.services, "fork"), _counts(history, shared))
+        folds.history.entries[:] = shared
+        folds.tools_state.offered.clear()
+        own = closing(shared, source.services, "fork", (folds.transcript, folds.tools_state))
+        return Fork(shared, own, StoredCounts(), folds._replace(last_result=_last_result(folds.last_result, shared)))
 
     return await off_loop(len(log), work)
 
 
-def _counts(history: History, log: Sequence[Entry], entries: Sequence[Entry]) -> StoredCounts:
-    """Sizes of the entries that both have; the ends of what was open have numbers that mean others in the source."""
-    own = {id(entry) for entry in log}
-    same = {entry.seq for entry in entries if id(entry) in own}
+def _counts(history: History, shared: Sequence[Entry]) -> StoredCounts:
+    """Sizes of the entries that both have."""
+    same = {entry.seq for entry in shared}
     return StoredCounts({item.seq: history.counting.counted(item) for item in history.sources if item.seq in same})
+
+
+def _last_result(last: CompressionResult | None, shared: Sequence[Entry]) -> CompressionResult | None:
+    """The last one that the log has; that nothing was to be done stands in none."""
+    if last is None or last.status != "NOOP":
+        return last
+    results = (
+        entry.result for entry in reversed(shared) if isinstance(entry, CompressionEntry | UndoEntry | AttemptEntry)
+    )
+    return next(results, None)

@@ -19,6 +19,7 @@ from gemini_companion.sessions.kept_counts import KeptCount
 from gemini_companion.sessions.kept_sums import SumsStore
 from gemini_companion.sessions.recall_store import RecallStore
 from gemini_companion.sessions.retention import StoredSession
+from gemini_companion.sessions.shared_entries import Ranges
 
 
 class SessionMeta(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -119,8 +120,8 @@ class SessionStore(Protocol):
         """What is kept of these sessions' statistics."""
         ...
 
-    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
-        """Make a session with its first entries and hold it, in one transaction."""
+    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = (), shared: Ranges = ()) -> None:
+        """Make and hold a session, in one transaction. A fork first has those of its parent's that are `shared`."""
         ...
 
     async def restored_export(self, data: bytes) -> bytes:

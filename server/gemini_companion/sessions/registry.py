@@ -19,6 +19,7 @@ from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.constraints.project import take_in_project_rules
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.counts import keep_counts
+from gemini_companion.sessions.forking import Fork
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
@@ -107,13 +108,13 @@ class SessionRegistry:
             return self._used(session, user)
         return await _whole(self._hold(session_id, user, take_over=take_over))
 
-    async def create(self, meta: SessionMeta, entries: Sequence[Entry], counts: StoredCounts | None = None) -> Session:
-        """A new session of these entries, held; `counts` has what is known of their sizes. Raises `StorageFault`."""
-        await self._services.store.create(meta, entries)
+    async def create(self, meta: SessionMeta, entries: Sequence[Entry], fork: Fork | None = None) -> Session:
+        """A new session of these entries, or one that begins as a fork does, held. Raises `StorageFault`."""
+        await self._services.store.create(meta, fork.own if fork else entries, fork.ranges if fork else ())
         if meta.agent is not None:
             self._agents.setdefault(meta.agent.session_id, set()).add(meta.session_id)
         first = await self._services.store.reserve_event_seqs(meta.session_id, EVENT_NUMBERS)
-        session = await self._fold(meta, entries, first_event=first, counts=counts)
+        session = await self._fold(meta, entries, first_event=first, fork=fork)
         self._taken.add(meta.session_id)
         await take_in_project_rules(session)
         return self._used(session, asyncio.current_task())
@@ -281,11 +282,15 @@ class SessionRegistry:
         first_event: int,
         remnant: _Remnant | None = None,
         counts: StoredCounts | None = None,
+        fork: Fork | None = None,
     ) -> Session:
         """Fold a log; a long one in a thread. What had to be measured is kept in the background.
 
         Where nobody wrote since it was let go, it goes on as if it had never been.
         """
+        folds = fork.folds if fork else None
+        if fork:
+            entries, counts = fork.own if folds else [*fork.shared, *fork.own], fork.counts
         is_as_left = remnant is not None and remnant.version == (entries[-1].seq if entries else 0)
         ledger = remnant.ledger if remnant is not None and is_as_left else None
         services = services_of(self._services, meta)
@@ -299,7 +304,7 @@ class SessionRegistry:
         )
 
         def build() -> Session:
-            built = Session(meta, entries, services, channel, ledger, counts)
+            built = Session(meta, entries, services, channel, ledger, counts, folds)
             built.history.totals()  # makes the view, of all contents: else the first who asks for its size would
             return built
 

@@ -11,9 +11,7 @@ from weakref import WeakSet
 
 import msgspec
 
-from gemini_companion.engine.compression.breaker import Breaker
-from gemini_companion.engine.compression.experience import Experience
-from gemini_companion.engine.compression.preparing import Prepared, tokens_saved
+from gemini_companion.engine.compression.preparing import tokens_saved
 from gemini_companion.engine.compression.undo import can_undo
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.facts.retention import FactCache
@@ -23,7 +21,6 @@ from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import (
     AttemptEntry,
     CompressionEntry,
-    CompressionResult,
     Entry,
     IdeContextEntry,
     ModelChangeEntry,
@@ -32,16 +29,13 @@ from gemini_companion.engine.history.log import (
     UndoEntry,
 )
 from gemini_companion.engine.history.tool_entries import Mode
-from gemini_companion.engine.history.tool_state import ToolState
-from gemini_companion.engine.history.transcript import Transcript
-from gemini_companion.engine.history.view import History
-from gemini_companion.engine.statistics.spending import Spending
 from gemini_companion.engine.tokens.ledger import RequestParts, TokenCount, TokenLedger
 from gemini_companion.sessions.channel import EventChannel
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression_state import ActiveCompressions, usage_of
 from gemini_companion.sessions.editor_knowledge import EditorKnowledge
 from gemini_companion.sessions.events import Event
+from gemini_companion.sessions.folds import Folds, empty_folds
 from gemini_companion.sessions.lane import Lane
 from gemini_companion.sessions.log_writer import Draft, LogWriter
 from gemini_companion.sessions.models.port import Conversation
@@ -70,14 +64,16 @@ class Session:
         channel: EventChannel,
         ledger: TokenLedger | None = None,
         counts: StoredCounts | None = None,
+        folds: Folds | None = None,
     ) -> None:
+        """`entries` are the log, or what stands in it behind what `folds` have taken in."""
         self.meta = meta
         self.services = services
         self.channel = channel
         self.ledger = ledger or TokenLedger()
-        self.history = History(self.ledger.measure, stored=counts)
-        self.tools_state = ToolState()
-        self.breaker, self.experience, self.prepared = Breaker(), Experience(), Prepared()
+        begun = folds.measured_with(self.ledger.measure) if folds else empty_folds(self.ledger.measure, counts)
+        self.history, self.transcript, self.tools_state = begun.history, begun.transcript, begun.tools_state
+        self.breaker, self.experience, self.prepared = begun.breaker, begun.experience, begun.prepared
         self.lane = Lane()
         self.compressions = ActiveCompressions()
         self.fact_cache = FactCache()  # the facts of contents that a compression looked through before
@@ -90,12 +86,8 @@ class Session:
         self.asked_model: str | None = None
         """The model that the running turn's request named; the session's own once it has answered."""
         self.route = Route()
-        self.spending = Spending()
-        self.last_result: CompressionResult | None = None
-        """Of the newest compression, undo or failed attempt."""
-        self.transcript = Transcript()
-        self._due_ide_tokens = 0
-        """Tokens of the IDE context when it last left the view: the next request sends it again, so it is counted."""
+        self.spending, self.last_result = begun.spending, begun.last_result
+        self._due_ide_tokens = begun.due_ide_tokens  # the next request sends it again, so it is counted
         self.editor_knowledge = EditorKnowledge(self.history)
         self.rules_lock = asyncio.Lock()
         """Held from where rules are judged by those in force until they are logged."""
@@ -115,6 +107,12 @@ class Session:
     def session_id(self) -> str:
         """The session's id."""
         return self.meta.session_id
+
+    @property
+    def folds(self) -> Folds:
+        """What its log says."""
+        others = self.tools_state, self.breaker, self.experience, self.prepared, self.spending
+        return Folds(self.history, self.transcript, *others, self._due_ide_tokens, self.last_result)
 
     @property
     def principal(self) -> Session:

@@ -60,8 +60,8 @@ async def goes_on(store: SqliteStore) -> None:
         ("UPDATE sessions SET meta = 5", [1, 2, 3]),
         ("UPDATE log SET json = 12345 WHERE seq = 2", [1, 3]),
         ("UPDATE log SET json = 1e300 WHERE seq = 2", [1, 3]),
-        (f"INSERT INTO counts VALUES ('s1', {RULES_OF_COUNTING}, {10**15})", [1, 2, 3]),
-        (f"INSERT INTO counts VALUES ('s1', {RULES_OF_COUNTING}, 1.5)", [1, 2, 3]),
+        (f"INSERT INTO sizes VALUES ('s1', {RULES_OF_COUNTING}, {10**15})", [1, 2, 3]),
+        (f"INSERT INTO sizes VALUES ('s1', {RULES_OF_COUNTING}, 1.5)", [1, 2, 3]),
     ],
 )
 async def test_a_value_of_another_kind_costs_no_more_than_itself(

@@ -24,7 +24,7 @@ from tests.support.patience import PATIENCE
 
 OLD = 3
 """The version of the store before it had this index."""
-WITH_COPIES = len(MIGRATIONS) - 1
+WITH_COPIES = 11
 """The last version whose indexes had copies of the texts."""
 
 

@@ -72,38 +72,38 @@ def read_counts(connection: sqlite3.Connection, session_id: str, checksums: dict
 def save_counts(connection: sqlite3.Connection, session_id: str, counts: Sequence[KeptCount]) -> None:
     """Keep sizes of a session's contents, if it is still there."""
     connection.execute(
-        "DELETE FROM counts WHERE session_id = ? AND rules <> ?",
+        "DELETE FROM sizes WHERE session_id = ? AND rules <> ?",
         (session_id, RULES_OF_COUNTING),
     )
     _insert(connection, session_id, map(_stored, counts))
     small = connection.execute(
-        "SELECT rowid, CAST(data AS BLOB) FROM counts WHERE session_id = ? AND length(data) < ? ORDER BY rowid",
+        "SELECT rowid, CAST(data AS BLOB) FROM sizes WHERE session_id = ? AND length(data) < ? ORDER BY rowid",
         (session_id, _SMALL),
     ).fetchall()
     if len(small) > _MANY_SMALL:
         newest = {one.seq: one for _, data in small for one in _decoded(data)}
-        connection.executemany("DELETE FROM counts WHERE rowid = ?", [(rowid,) for rowid, _ in small])
+        connection.executemany("DELETE FROM sizes WHERE rowid = ?", [(rowid,) for rowid, _ in small])
         _insert(connection, session_id, newest.values())
 
 
 def share_counts(connection: sqlite3.Connection, parent: str, session_id: str) -> None:
     """A fork begins with its parent's entries, byte for byte; the checksums tell where that is not so."""
     connection.execute(
-        "INSERT INTO counts (session_id, rules, data) SELECT ?, rules, data FROM counts WHERE session_id = ?",
+        "INSERT INTO sizes (session_id, rules, data) SELECT ?, rules, data FROM sizes WHERE session_id = ?",
         (session_id, parent),
     )
 
 
 def _insert(connection: sqlite3.Connection, session_id: str, counts: Iterable[_Stored]) -> None:
     connection.execute(
-        "INSERT INTO counts (session_id, rules, data) SELECT session_id, ?, ? FROM sessions WHERE session_id = ?",
+        "INSERT INTO sizes (session_id, rules, data) SELECT session_id, ?, ? FROM sessions WHERE session_id = ?",
         (RULES_OF_COUNTING, _encoder.encode([one.as_short for one in counts]), session_id),
     )
 
 
 def _rows(connection: sqlite3.Connection, session_id: str) -> Iterator[bytes]:
     rows = connection.execute(
-        "SELECT CAST(data AS BLOB) FROM counts WHERE session_id = ? AND rules = ? ORDER BY rowid",
+        "SELECT CAST(data AS BLOB) FROM sizes WHERE session_id = ? AND rules = ? ORDER BY rowid",
         (session_id, RULES_OF_COUNTING),
     )
     for (data,) in rows:

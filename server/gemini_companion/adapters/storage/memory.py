@@ -38,16 +38,11 @@ from gemini_companion.engine.redaction import mask
 from gemini_companion.engine.statistics.spending import Spent, spent_on
 from gemini_companion.sessions.kept_counts import KeptCount
 from gemini_companion.sessions.kept_sums import KeptSums
-from gemini_companion.sessions.ports import (
-    LoggedChanges,
-    SessionMeta,
-    SessionPage,
-    StoredEvent,
-    StoredEvents,
-)
+from gemini_companion.sessions.ports import LoggedChanges, SessionMeta, SessionPage, StoredEvent, StoredEvents
 from gemini_companion.sessions.recall_store import PassageText, Vector
 from gemini_companion.sessions.recalled import RecallResult
 from gemini_companion.sessions.retention import StoredSession
+from gemini_companion.sessions.shared_entries import Ranges
 
 if TYPE_CHECKING:
     import sqlite3
@@ -160,9 +155,11 @@ class MemoryStore:
         """Finding what was said."""
         return MemoryRecall(list(self._sessions.values()))
 
-    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
+    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = (), shared: Ranges = ()) -> None:
         """Make a session."""
-        self._sessions[meta.session_id] = (meta, list(entries))
+        log = self._session(meta.parent or "")[1] if shared else []
+        begins = [entry for entry in log if any(first <= entry.seq <= last for first, last in shared)]
+        self._sessions[meta.session_id] = (meta, [*begins, *entries])
         if meta.parent is not None:
             source, directory = (os.path.dirname(self.text_path(one, "x")) for one in (meta.parent, meta.session_id))
             await asyncio.to_thread(link_private_files, source, directory)

@@ -106,9 +106,12 @@ class SqliteRecall:
         while await self._worker.run("relaxed", self._index_step):
             pass
 
-    def index_later(self, written: Sequence[Entry]) -> None:
-        """Index entries in the background that were so many that writing left them out; a fault goes to the log."""
-        if not recall_index.is_left_for_later(written):
+    def index_later(self, written: Sequence[Entry], *, is_fork: bool = False) -> None:
+        """Index in the background what writing left out: many entries, or those that a fork shares.
+
+        A fault goes to the log.
+        """
+        if not (is_fork or recall_index.is_left_for_later(written)):
             return
         task = asyncio.create_task(self._index_quietly(), name="indexing for recall")
         self._indexing.add(task)

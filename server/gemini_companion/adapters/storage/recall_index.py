@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Collection, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gemini_companion.adapters.storage.full_text import INDEXES, Unreadable, is_whole, make_empty, put_in, take_out
@@ -23,7 +24,8 @@ from gemini_companion.adapters.storage.indexed_sessions import (
     state_of,
 )
 from gemini_companion.adapters.storage.kept_vectors import remove_others, remove_vectors
-from gemini_companion.adapters.storage.recall_rows import row_id, rows_of, spots_of
+from gemini_companion.adapters.storage.log_rows import log_rows
+from gemini_companion.adapters.storage.recall_rows import row_id, row_of_spot, rows_of, spots_of
 from gemini_companion.adapters.storage.search import forget_title, index_title, text_rows
 from gemini_companion.engine.history.log import ContentEntry, Entry, TurnEndEntry, decode_entry
 from gemini_companion.engine.recall.passages import (
@@ -131,10 +133,8 @@ def forget_some(connection: sqlite3.Connection, session_id: str) -> bool:
     if state is None or not state.indexed_to:
         return False
     first, size = state.indexed_to, 0
-    for seq, length in connection.execute(
-        "SELECT seq, length(json) FROM log WHERE session_id = ? AND seq <= ? ORDER BY seq DESC LIMIT ?",
-        (session_id, state.indexed_to, _STEP_ENTRIES),
-    ):
+    newest = log_rows(connection, session_id, "seq, length(json)", last=state.indexed_to, newest_first=True)
+    for seq, length in islice(newest, _STEP_ENTRIES):
         first, size = int(seq), size + length
         if size > _STEP_CHARACTERS:
             break
@@ -144,10 +144,10 @@ def forget_some(connection: sqlite3.Connection, session_id: str) -> bool:
 
 def steps_to_forget(connection: sqlite3.Connection, session_id: str) -> int:
     """How often `forget_some` must be called at most; 0 for a session that is forgotten in a moment."""
-    count, size = connection.execute(
-        "SELECT count(*), coalesce(sum(length(json)), 0) FROM log WHERE session_id = ?", (session_id,)
-    ).fetchone()
-    return int(count) // _STEP_ENTRIES + int(size) // _STEP_CHARACTERS
+    state, lengths = known_state(connection, session_id), [0]
+    if state is not None:
+        lengths = [length for (length,) in log_rows(connection, session_id, "length(json)", last=state.indexed_to)]
+    return len(lengths) // _STEP_ENTRIES + sum(lengths) // _STEP_CHARACTERS
 
 
 def begin_anew(connection: sqlite3.Connection) -> None:
@@ -229,10 +229,8 @@ def _index_some(connection: sqlite3.Connection, session_id: str, room: _Room) ->
         index_title(connection, session_id, row[0])
     entries: list[Entry] = []
     count, characters, last = 0, room.characters, state.indexed_to
-    for seq, data in connection.execute(
-        "SELECT seq, CAST(json AS BLOB) FROM log WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
-        (session_id, last, room.entries),
-    ):
+    following = log_rows(connection, session_id, "seq, CAST(json AS BLOB)", first=last + 1)
+    for seq, data in islice(following, room.entries):
         last, count, characters = int(seq), count + 1, characters - len(data)
         try:
             entries.append(decode_entry(data))
@@ -246,11 +244,7 @@ def _index_some(connection: sqlite3.Connection, session_id: str, room: _Room) ->
 
 def _entry_at(connection: sqlite3.Connection, spot: int) -> ContentEntry | None:
     """The entry of a passage as it is in the log; `None` if it is damaged or gone."""
-    row = connection.execute(
-        "SELECT CAST(json AS BLOB) FROM passages JOIN recall_sessions ON number = passages.id >> ?"
-        " JOIN log ON log.session_id = recall_sessions.session_id AND log.seq = passages.seq WHERE passages.id = ?",
-        (PLACE_BITS, spot),
-    ).fetchone()
+    row = row_of_spot(connection, spot, "CAST(json AS BLOB)")
     try:
         return spoken_entry(decode_entry(row[0])) if row is not None else None
     except ValueError:
@@ -299,9 +293,8 @@ def _index(
 
 def _take_out(connection: sqlite3.Connection, state: State, from_seq: int) -> None:
     """Take the entries from `from_seq` on out of both indexes. Raises `Unreadable`."""
-    for seq, data in connection.execute(
-        "SELECT seq, CAST(json AS BLOB) FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?",
-        (state.session_id, from_seq, state.indexed_to),
+    for seq, data in log_rows(
+        connection, state.session_id, "seq, CAST(json AS BLOB)", first=from_seq, last=state.indexed_to
     ):
         try:
             entry = decode_entry(data)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from gemini_companion.adapters.storage.recall_rows import spots_of
+from gemini_companion.adapters.storage.log_rows import log_rows
+from gemini_companion.adapters.storage.recall_rows import row_of_spot, spots_of
 from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.history.hiding import Hiding
 from gemini_companion.engine.history.log import CompressionEntry, ContentEntry, Entry, UndoEntry, decode_entry
@@ -37,11 +38,7 @@ class EntryReader:
 
     def entry(self, spot: int) -> ContentEntry | None:
         """The entry at a spot; `None` if it is damaged or gone."""
-        row = self._connection.execute(
-            "SELECT CAST(json AS BLOB), log.redacted FROM passages JOIN recall_sessions ON number = passages.id >> ?"
-            " JOIN log ON log.session_id = recall_sessions.session_id AND log.seq = passages.seq WHERE passages.id = ?",
-            (PLACE_BITS, spot),
-        ).fetchone()
+        row = row_of_spot(self._connection, spot, "CAST(json AS BLOB), redacted")
         entry = _decoded(self._vaulted.restored(self._connection, *row)) if row is not None else None
         return spoken_entry(entry) if entry is not None else None
 
@@ -100,10 +97,8 @@ class EntryReader:
 
     def _hides(self, number: int, session_id: str) -> Hiding:
         if number not in self._hiding:
-            rows = self._connection.execute(
-                "SELECT CAST(json AS BLOB) FROM log WHERE session_id = ? AND type IN ('compression', 'undo')"
-                " ORDER BY seq",
-                (session_id,),
+            rows = log_rows(
+                self._connection, session_id, "CAST(json AS BLOB)", condition="type IN ('compression', 'undo')"
             )
             entries = [_decoded(data) for (data,) in rows]
             self._hiding[number] = Hiding(entry for entry in entries if isinstance(entry, CompressionEntry | UndoEntry))

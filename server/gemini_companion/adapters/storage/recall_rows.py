@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gemini_companion.engine.recall.ranking import spot_of
+from gemini_companion.adapters.storage.log_rows import row_at
+from gemini_companion.engine.recall.ranking import PLACE_BITS, spot_of
+
+if TYPE_CHECKING:
+    import sqlite3
 
 PART_BITS: Final = 9
 TOOL: Final = 1 << (PART_BITS - 1)
@@ -37,3 +41,15 @@ def rows_of(first_spot: int, last_spot: int) -> tuple[int, int]:
 def spots_of(number: int) -> tuple[int, int]:
     """The first and the last spot of the session with this number."""
     return spot_of(number, 0), spot_of(number + 1, 0) - 1
+
+
+def row_of_spot(connection: sqlite3.Connection, spot: int, columns: str) -> tuple[Any, ...] | None:
+    """`columns` of the entry in the log that stands at a spot; `None` if it is gone."""
+    place = connection.execute(
+        "SELECT session_id, seq FROM passages JOIN recall_sessions ON number = passages.id >> ? WHERE passages.id = ?",
+        (PLACE_BITS, spot),
+    ).fetchone()
+    if place is None:
+        return None
+    session_id, seq = place
+    return row_at(connection, session_id, seq, columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -12,7 +12,17 @@ import msgspec
 from gemini_companion.adapters.storage import recall_index, search
 from gemini_companion.adapters.storage.counts import read_counts, share_counts
 from gemini_companion.adapters.storage.leases import require_session, session_not_found
-from gemini_companion.adapters.storage.schema import TABLES
+from gemini_companion.adapters.storage.log_rows import (
+    cut_from,
+    damaged_seqs,
+    is_taken,
+    leave,
+    log_rows,
+    newest_seq,
+    share,
+    sharers_of,
+)
+from gemini_companion.adapters.storage.schema import SHARED, TABLES
 from gemini_companion.adapters.storage.vaulted import (
     Vaulted,
     WrittenEntry,
@@ -26,6 +36,7 @@ from gemini_companion.engine.errors import InvalidInput, StaleVersion
 from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import ContentEntry, Entry, decode_entry
 from gemini_companion.sessions.ports import LoggedChanges, SessionMeta
+from gemini_companion.sessions.shared_entries import Ranges
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,10 +47,22 @@ META_COLUMNS = "session_id, CAST(title AS TEXT), updated_at, CAST(meta AS BLOB),
 """What `decode_meta` reads of a session. Cast, as everywhere: a flipped bit makes bytes of a text, or a number."""
 
 
-def insert_session(connection: sqlite3.Connection, written: WrittenMeta, entries: Sequence[WrittenEntry]) -> None:
-    """Add a session with its first entries. Raises `InvalidInput` if the id is taken."""
+_ROW: Final = "seq, CAST(json AS BLOB), redacted"
+"""What `_decoded` reads of an entry."""
+
+
+def insert_session(
+    connection: sqlite3.Connection,
+    written: WrittenMeta,
+    entries: Sequence[WrittenEntry],
+    shared: Ranges = (),
+) -> None:
+    """Add a session with its first entries, behind those that it shares with its parent; see `SessionStore.create`.
+
+    Raises `InvalidInput` if the id is taken, `SessionNotFound` or `StaleVersion` if the parent does not have them.
+    """
     meta = written.meta
-    if connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (meta.session_id,)).fetchone():
+    if is_taken(connection, meta.session_id):
         raise InvalidInput(
             "There is a session with this id already.", path="$.sessionId", hint="Give the new one another id."
         )
@@ -60,6 +83,7 @@ def insert_session(connection: sqlite3.Connection, written: WrittenMeta, entries
         share_versions(connection, meta.parent, meta.session_id)
         share_secrets(connection, meta.parent, meta.session_id)
         share_counts(connection, meta.parent, meta.session_id)
+        share(connection, meta.parent, meta.session_id, shared, before=entries[0].entry.seq if entries else 0)
     _insert_entries(connection, meta.session_id, entries)
 
 
@@ -85,8 +109,9 @@ def delete_session(connection: sqlite3.Connection, session_id: str) -> None:
     require_session(connection, session_id)
     for one in (*agents_of(connection, session_id), session_id):
         recall_index.forget(connection, one)
-        for table in TABLES:
+        for table in (table for table in TABLES if table not in SHARED):
             connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (one,))
+        leave(connection, one)
     forget_unused(connection)
 
 
@@ -123,11 +148,12 @@ def changes_beside(
         metas += [meta for meta in known if meta.agent is not None and meta.agent.turn_id in turns]
     found: list[LoggedChanges] = []
     for meta in metas:
-        logged = connection.execute(
-            "SELECT seq, CAST(json AS BLOB), redacted FROM log WHERE session_id = ? AND seq > ?"
-            " AND type IN ('change', 'kept')"
-            " ORDER BY seq",
-            (meta.session_id, after.get(meta.session_id, 0)),
+        logged = log_rows(
+            connection,
+            meta.session_id,
+            _ROW,
+            first=after.get(meta.session_id, 0) + 1,
+            condition="type IN ('change', 'kept')",
         )
         entries = tuple(entry for entry, _ in _decoded(connection, vaulted, meta.session_id, logged, []))
         found.append(LoggedChanges(meta=meta, entries=entries))
@@ -139,9 +165,9 @@ def append_entries(connection: sqlite3.Connection, session_id: str, entries: Seq
     if not entries:
         return
     first = entries[0].entry.seq
-    last = _last_seq(connection, session_id)
+    last = newest_seq(connection, session_id)
     if first <= last and _move_damaged(connection, session_id, first):
-        last = _last_seq(connection, session_id)
+        last = newest_seq(connection, session_id)
     if first != last + 1:
         raise StaleVersion(
             f"The log ends at {last}, so the next entry cannot be number {first}.", hint="Read the session again."
@@ -174,13 +200,10 @@ class ReadLog(NamedTuple):
 
 def read_entries(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str) -> ReadLog:
     """The log. A damaged entry is left out with a warning; the others stay readable."""
-    earlier = connection.execute("SELECT seq FROM damaged_entries WHERE session_id = ?", (session_id,)).fetchall()
-    rows = connection.execute(
-        "SELECT seq, CAST(json AS BLOB), redacted FROM log WHERE session_id = ? ORDER BY seq", (session_id,)
-    )
-    damaged = [int(seq) for (seq,) in earlier]
+    damaged = damaged_seqs(connection, session_id)
     entries: list[Entry] = []
     checksums: dict[int, int] = {}
+    rows = log_rows(connection, session_id, _ROW)
     for entry, raw in _decoded(connection, vaulted, session_id, rows, damaged):
         entries.append(entry)
         if isinstance(entry, ContentEntry):
@@ -192,7 +215,7 @@ def _decoded(
     connection: sqlite3.Connection,
     vaulted: Vaulted,
     session_id: str,
-    rows: Iterable[tuple[int, bytes, int]],
+    rows: Iterable[tuple[Any, ...]],
     damaged: list[int],
 ) -> Iterator[tuple[Entry, bytes]]:
     """The entries of rows with their JSON; the numbers of those that are damaged are added to `damaged`."""
@@ -289,28 +312,23 @@ def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Se
         recall_index.index_appended(connection, session_id, [entry for entry, _ in entries])
 
 
-def _last_seq(connection: sqlite3.Connection, session_id: str) -> int:
-    (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM log WHERE session_id = ?", (session_id,)).fetchone()
-    return int(last)
-
-
 def _move_damaged(connection: sqlite3.Connection, session_id: str, first: int) -> bool:
     """Move the rows from `first` on to `damaged_entries` if none of them can be decoded; False if one can."""
-    rows = connection.execute(
-        "SELECT seq, CAST(json AS BLOB), redacted FROM log WHERE session_id = ? AND seq >= ?", (session_id, first)
-    ).fetchall()
+    rows = list(log_rows(connection, session_id, _ROW, first=first))
     for _, data, _ in rows:
         try:
             decode_entry(data)
         except ValueError:
             continue
         return False
-    connection.executemany(
-        "INSERT INTO damaged_entries (session_id, seq, json, redacted) VALUES (?, ?, ?, ?)",
-        [(session_id, *row) for row in rows],
-    )
-    recall_index.forget(connection, session_id, from_seq=first)
-    connection.execute("DELETE FROM log WHERE session_id = ? AND seq >= ?", (session_id, first))
+    for one in (session_id, *sharers_of(connection, session_id, first, rows[-1][0])):
+        has = {seq for (seq,) in log_rows(connection, one, "seq", first=first, last=rows[-1][0])}
+        connection.executemany(
+            "INSERT INTO damaged_entries (session_id, seq, json, redacted) VALUES (?, ?, ?, ?)",
+            [(one, *row) for row in rows if row[0] in has],
+        )
+        recall_index.forget(connection, one, from_seq=first)
+    cut_from(connection, session_id, first)
     return True
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from gemini_companion.adapters.private_files import read_private_file, replace_private_file, safe_name
 from gemini_companion.adapters.storage import recall_index, search
+from gemini_companion.adapters.storage.log_rows import sharers_of
 from gemini_companion.adapters.storage.private_texts import REDACTED, written_text
 from gemini_companion.adapters.storage.vaulted import PROJECT, Row, Vaulted, keep_secrets, note_left
 from gemini_companion.adapters.vault.sealing import STREAM, is_sealed
@@ -165,16 +166,26 @@ def _install(connection: sqlite3.Connection, table: str, column: str, rows: Sequ
                 f"UPDATE {table} SET {column} = CAST({column} AS BLOB) WHERE rowid = ? AND redacted = 0", (old.rowid,)
             )
             continue
+        holders = _holders(connection, table, old)
         if row.data != old.data:
             note_left(connection, "pages")
             if table == "log":
-                recall_index.forget(
-                    connection, old.session_id
-                )  # it says what is taken out as long as it is the old one
+                for one in holders:  # it says what is taken out as long as it is the old one
+                    recall_index.forget(connection, one)
             elif table == "sessions":
                 _rename(connection, old, row)
         connection.execute(f"UPDATE {table} SET {column} = ?, redacted = 1 WHERE rowid = ?", (row.data, old.rowid))
-        keep_secrets(connection, old.session_id, row.secrets)
+        for one in holders:
+            keep_secrets(connection, one, row.secrets)
+
+
+def _holders(connection: sqlite3.Connection, table: str, old: _Old) -> list[str]:
+    """The sessions that have a row: whoever wrote it, unless that is gone, and the forks that share it."""
+    if table != "log":
+        return [old.session_id]
+    (seq,) = connection.execute("SELECT seq FROM log WHERE rowid = ?", (old.rowid,)).fetchone()
+    is_there = connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (old.session_id,)).fetchone()
+    return [*([old.session_id] if is_there else []), *sharers_of(connection, old.session_id, seq, seq)]
 
 
 def _rename(connection: sqlite3.Connection, old: _Old, row: Row) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gemini_companion.adapters.private_files import safe_name
 from gemini_companion.adapters.storage import records
 from gemini_companion.adapters.storage.leases import Leases
+from gemini_companion.adapters.storage.log_rows import size_left_by_others
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.sessions.retention import StoredSession
 
@@ -76,7 +77,7 @@ class Room:
             ).fetchone()
             if count:
                 self._known[session_id] = newest, size + more
-            sizes[session_id] = size + (more or 0)
+            sizes[session_id] = size + (more or 0) + size_left_by_others(connection, session_id)
             rows += count
             if rows >= _ROWS_OF_A_STEP:
                 return _Measured(sizes, session_ids[place + 1 :])

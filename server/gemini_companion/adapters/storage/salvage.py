@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from gemini_companion.adapters.storage.log_rows import insert_spans, spans_between, spans_of
 from gemini_companion.adapters.storage.records import bare_meta
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _TABLES: Final = {
     "vault": ("id", "sealed"),
     "vault_uses": ("session_id", "id"),
     "versions": ("session_id", "turn_id", "digest"),
+    "shares": ("session_id", "owner", "first", "last"),
     "spending": ("slot", "tokens", "micro_dollars"),
 }
 """Tables that are copied as they are. Events are only for replay, the indexes are made anew."""
@@ -55,6 +57,7 @@ def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int, int]
             ).rowcount
         found, lost = _single_entries(source, _name_in(source, "log"), connection) if source else (0, 0)
         _tell_agents(connection)
+        _tell_forks(connection)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -148,6 +151,21 @@ def _tell_agents(connection: sqlite3.Connection) -> None:
             connection.execute(
                 "UPDATE sessions SET agent_of = ? WHERE session_id = ?", (meta.agent.session_id, session_id)
             )
+
+
+def _tell_forks(connection: sqlite3.Connection) -> None:
+    """Give forks of which it was lost what they share the entries of their parents ahead of their own.
+
+    The oldest first, so that a fork of one gets them too.
+    """
+    forks: list[tuple[int, str, str]] = []
+    for session_id, data in connection.execute("SELECT session_id, CAST(meta AS BLOB) FROM sessions").fetchall():
+        if (meta := bare_meta(data)) is not None and meta.parent is not None:
+            forks.append((meta.created_at, session_id, meta.parent))
+    for _, session_id, parent in sorted(forks):
+        (own,) = connection.execute("SELECT min(seq) FROM log WHERE session_id = ?", (session_id,)).fetchone()
+        if own is not None and len(spans_of(connection, session_id)) == 1:
+            insert_spans(connection, session_id, spans_between(connection, parent, 1, own - 1))
 
 
 def _quoted(path: str) -> str:

@@ -118,6 +118,16 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         "INSERT INTO index_rules VALUES (1, 1)",
         "UPDATE redaction SET pages = 1 WHERE (SELECT count(*) FROM sessions) > 0",  # gives the room of the copies back
     ),
+    # The entries that a fork began with: by whom they were written, whose session may be gone (`storage.log_rows`). A
+    # process of an earlier version that has the file open finds a table gone instead of taking what a fork wrote itself
+    # for its whole log, or deleting rows that are shared.
+    (
+        """CREATE TABLE shares (
+            session_id TEXT NOT NULL, owner TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+            UNIQUE (session_id, first))""",
+        "CREATE INDEX shares_by_owner ON shares (owner, first)",
+        "ALTER TABLE counts RENAME TO sizes",
+    ),
 )
 
 TABLES: Final = (
@@ -130,10 +140,14 @@ TABLES: Final = (
     "due_sessions",
     "versions",
     "sums",
-    "counts",
+    "sizes",
+    "shares",
     "vault_uses",
 )
 """Every table of the sessions but the indexes, all with a column `session_id`."""
+
+SHARED: Final = ("log", "damaged_entries", "shares")
+"""Those of them with rows that stay as long as another session has them (`storage.log_rows`)."""
 
 PROJECT_TABLES: Final = ("constraints", "spending", "vault", "redaction")
 """Every table of the project as a whole."""

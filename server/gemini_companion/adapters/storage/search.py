@@ -78,9 +78,10 @@ def conditions(query: str) -> tuple[list[str], list[str]]:
         else:  # no tokenizer keeps signs, so the texts themselves are read, up to the first that has it
             clauses.append(
                 f"({SAYS}(title, ?) OR EXISTS (SELECT 1 FROM log WHERE log.session_id = sessions.session_id"
-                f" AND {SAYS}(json, ?)))"
+                f" AND {SAYS}(json, ?)) OR EXISTS (SELECT 1 FROM shares JOIN log ON log.session_id = owner"
+                f" AND seq BETWEEN first AND last WHERE shares.session_id = sessions.session_id AND {SAYS}(json, ?)))"
             )
-            arguments += [word, word]
+            arguments += [word, word, word]
     return clauses, arguments
 
 

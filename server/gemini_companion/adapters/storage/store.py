@@ -12,7 +12,6 @@ from gemini_companion.adapters.private_files import remove_directory, remove_old
 from gemini_companion.adapters.storage import project_rules, records, room, spending
 from gemini_companion.adapters.storage.counts import save_counts
 from gemini_companion.adapters.storage.event_log import EventKeeper
-from gemini_companion.adapters.storage.forks import CommonRows, common_rows, forked_entries
 from gemini_companion.adapters.storage.kept_events import KeptEvents
 from gemini_companion.adapters.storage.leases import Leases
 from gemini_companion.adapters.storage.listing import Page, page_of
@@ -35,6 +34,7 @@ from gemini_companion.engine.statistics.spending import Spent
 from gemini_companion.sessions.kept_counts import KeptCount
 from gemini_companion.sessions.ports import Clock, SessionMeta, SessionPage
 from gemini_companion.sessions.retention import GRACE_MS, StoredSession
+from gemini_companion.sessions.shared_entries import Ranges
 
 if TYPE_CHECKING:
     import sqlite3
@@ -112,24 +112,19 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         self._room = room.Room(self.worker, self._leases, os.path.join(directory, "files"))
         self.versions = SqliteVersions(self.worker, os.path.join(directory, "versions"), clock, notify, vault=vault)
 
-    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
+    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = (), shared: Ranges = ()) -> None:
         """Make a session, a fork with its parent's private files, and hold it. Raises `InvalidInput` for a taken id."""
 
         def work(connection: sqlite3.Connection, written: tuple[WrittenMeta, Written]) -> None:
-            if common and meta.parent is not None:
-                records.require_session(connection, meta.parent)  # its secrets must still be there
-            records.insert_session(connection, *written)
+            records.insert_session(connection, *written, shared)
             self._leases.take(connection, meta.session_id, self._clock.now())
 
         self.worker.keep_beating()
-        common: CommonRows = await common_rows(self.worker, self._vaulted, meta.parent, entries) if meta.parent else {}
-        await self.worker.write(
-            lambda: (self._vaulted.meta(meta), forked_entries(self._vaulted, entries, common)), work
-        )
+        await self.worker.write(lambda: (self._vaulted.meta(meta), self._vaulted.entries(entries)), work)
         self._held.add(meta.session_id)
         if meta.parent is not None:
             await self.share_texts(meta.session_id, meta.parent)
-        self.recall.index_later(entries)
+        self.recall.index_later(entries, is_fork=bool(shared))
 
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
         """Append entries; they are on disk when this returns."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Self
 
 from gemini_companion.engine.compression.types import FAULTS, Counts
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, Entry, UndoEntry
 
 FAILURES_IN_A_ROW: Final = 3
@@ -22,7 +23,7 @@ GROWTH_AFTER_LITTLE: Final = 1.1
 """After an automatic compression that saved next to nothing, the next waits until the count is this multiple of it."""
 
 
-class Breaker:
+class Breaker(Fold):
     """The failure flag (Gemini CLI's `hasFailedCompressionAttempt`) and the pauses of automatic compression.
 
     Token counts are the session's: the whole request without its prompt. A pause that `pause` set is not in the log.
@@ -32,6 +33,8 @@ class Breaker:
         self._failed_at: int | None = None
         self._failures = 0
         self._paused_at: int | None = None
+        self._logged_pause: int | None = None
+        """The pause without what `pause` set."""
         self._little_at: int | None = None
         """The count behind an automatic compression that saved next to nothing."""
         for entry in entries:
@@ -44,12 +47,13 @@ class Breaker:
                 self._attempt(entry)
             case CompressionEntry(result=result):
                 if result.status == "COMPRESSED":
-                    self._failed_at, self._failures, self._paused_at, self._little_at = None, 0, None, None
+                    self._failed_at, self._failures, self._little_at = None, 0, None
+                    self._paused_at = self._logged_pause = None
                 if result.trigger != "manual" and Counts.of(result).save_little:
                     self._little_at = result.new_token_count
             case UndoEntry(result=result):
                 self._failed_at, self._failures, self._little_at = None, 0, None
-                self._paused_at = result.new_token_count
+                self._paused_at = self._logged_pause = result.new_token_count
             case _:
                 pass
 
@@ -61,6 +65,12 @@ class Breaker:
             self._failures += 1
             if self._failures >= FAILURES_IN_A_ROW:
                 self._failed_at = entry.token_count
+
+    def copied(self) -> Self:
+        """One that says the same; what is not in the log stays behind."""
+        made = super().copied()
+        made._paused_at = made._logged_pause
+        return made
 
     def pause(self, token_count: int) -> None:
         """An automatic run was cancelled at this count."""

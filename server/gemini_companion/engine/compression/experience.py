@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import (
     CompressionEntry,
     Entry,
@@ -45,7 +46,7 @@ class _Judged(NamedTuple):
     points: float
 
 
-class Experience:
+class Experience(Fold):
     """The fold. Feed it with `apply`, in order; each entry costs the same."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:

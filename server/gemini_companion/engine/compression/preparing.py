@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from gemini_companion.engine.compression.stale import is_stale
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import (
     CompressionEntry,
     ConstraintEntry,
@@ -120,7 +121,7 @@ def behind(history: History, prepared: PreviewEntry) -> Behind:
     return Behind(tokens, new_tokens, hidden)
 
 
-class Prepared:
+class Prepared(Fold):
     """The prepared compression of a session, as a fold of its log: `entry` is the newest that nothing has voided."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:

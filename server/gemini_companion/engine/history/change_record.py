@@ -5,10 +5,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 from msgspec.structs import replace
 
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import Entry, PromptEntry, ResumeEntry
 from gemini_companion.engine.history.tool_entries import ChangeEntry, ChangeKind, FileChange, FileVersion, KeptEntry
 
@@ -84,7 +85,7 @@ class FileRecord:
         return self.from_path is None and self.before == self.after
 
 
-class ChangeRecord:
+class ChangeRecord(Fold):
     """All changes of a session, in order. Feed it with `apply`."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
@@ -129,6 +130,12 @@ class ChangeRecord:
                 self._kept.append(entry)
             case _:
                 pass
+
+    def copied(self) -> Self:
+        """One that says the same of the log; what this process is making, and has read beside it, stays behind."""
+        made = super().copied()
+        made.under_way, made.beside = set(), {}
+        return made
 
     def with_those_of(self, turns: Mapping[str, str], others: Iterable[tuple[str, ChangeRecord]]) -> ChangeRecord:
         """This record with those of other sessions, by their ids, in the order in which they began. `turns` says as

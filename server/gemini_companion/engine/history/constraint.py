@@ -13,6 +13,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.history.fold import Fold
+
 ConstraintState: TypeAlias = Literal["proposed", "inForce", "released"]
 ConstraintScope: TypeAlias = Literal["session", "project"]
 ConstraintSource: TypeAlias = Literal["prompt", "pin", "client", "memory"]
@@ -47,7 +49,7 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class ConstraintLedger:
+class ConstraintLedger(Fold):
     """The constraints of one session: a pure fold of the entries that tell of them."""
 
     def __init__(self) -> None:

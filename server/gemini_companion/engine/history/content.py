@@ -33,6 +33,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     The collector of cycles passes it over: JSON has none, and a long history has a great many contents.
     """
 
+    # Parts are JSON, in which nothing leads back: with `gc=False` the collector does not go through long histories.
     role: Role
     parts: tuple[Part, ...] = ABSENT
 

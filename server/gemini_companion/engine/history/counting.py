@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.item import Counted, Item, ItemKind, MeasureContent, Shape
 from gemini_companion.engine.history.log import ContentEntry
 from gemini_companion.engine.history.part import is_thought
@@ -29,7 +30,7 @@ class Fresh(NamedTuple):
     """Of what was read of it; `None` for an entry that was not read but written."""
 
 
-class Counting:
+class Counting(Fold):
     """Makes the items of a log's contents."""
 
     def __init__(self, measure: MeasureContent, stored: StoredCounts | None = None) -> None:
@@ -54,6 +55,10 @@ class Counting:
         else:
             item.bare = counted.bare
         return item
+
+    def measure_with(self, measure: MeasureContent) -> None:
+        """Use another estimate from now on."""
+        self._measure = measure
 
     def take_fresh(self, most: int) -> list[Fresh]:
         """So many of the oldest that are still to be kept, each once."""

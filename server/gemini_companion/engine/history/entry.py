@@ -10,6 +10,8 @@ class LogEntry(
 ):
     """An entry of a log, tagged by `type`."""
 
+    # It never changes, so nothing in it leads back to it: with `gc=False` the collector does not go through long logs.
+
     id: str
     seq: int
     """Rises by one per entry, from 1."""

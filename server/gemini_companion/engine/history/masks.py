@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.item import Item, MeasureContent
 from gemini_companion.engine.history.part import SKIP_SIGNATURE, call_of, media_of, response_of
 from gemini_companion.engine.history.tool_entries import MaskEntry, Repeat
@@ -17,7 +18,7 @@ Place: TypeAlias = tuple[int, int]
 """A part of a log: the sequence number of its entry, and its index in that entry's content."""
 
 
-class Masks:
+class Masks(Fold):
     """Feed it with `take_in`, in order."""
 
     def __init__(self) -> None:

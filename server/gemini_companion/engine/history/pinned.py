@@ -7,6 +7,7 @@ from typing import Final
 
 from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
 from gemini_companion.engine.history.content import Content, model_text, user_text
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.item import PROMPTS, Item, ItemKind, MeasureContent
 from gemini_companion.engine.history.log import ConstraintEntry, PinEntry, UnpinEntry
 from gemini_companion.engine.history.part import text_of
@@ -17,7 +18,7 @@ ACKNOWLEDGEMENT: Final = "Got it. Thanks for the additional context!"
 """The model's answer to a snapshot, and to pinned texts ahead of a prompt; a literal that other programs look for."""
 
 
-class PinnedTexts:
+class PinnedTexts(Fold):
     """The constraints of a session, and those of them whose texts its view shows in a content of their own."""
 
     def __init__(self) -> None:
@@ -135,12 +136,12 @@ class PinnedTexts:
         )
 
 
-def prompts_in(items: Iterable[Item]) -> dict[str, list[Item]]:
+def prompts_in(items: Iterable[Item]) -> dict[str, tuple[Item, ...]]:
     """The prompts of a view, steering ones too, by the ids of their turns."""
-    prompts: dict[str, list[Item]] = {}
+    prompts: dict[str, tuple[Item, ...]] = {}
     for item in items:
         if item.kind in PROMPTS:
-            prompts.setdefault(item.turn_id, []).append(item)
+            prompts[item.turn_id] = (*prompts.get(item.turn_id, ()), item)
     return prompts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_companion.engine.history.content import Content, merge_neighbours
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.part import is_truthy
 
 
@@ -22,7 +23,7 @@ def sendable(contents: Iterable[Content]) -> tuple[Content, ...]:
     )
 
 
-class GrowingRequest:
+class GrowingRequest(Fold):
     """The contents of a request that grows at its end: what stays as it is is not gone through again.
 
     Pure. Its contents are the same objects each time, by which whoever sends them knows what was sent before.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.sendable import GrowingRequest
 from gemini_companion.engine.history.totals import Totals, add_totals
 
 
-class Settled:
+class Settled(Fold):
     """Curated items. It only grows; a view that changes otherwise begins a new one."""
 
     def __init__(self) -> None:

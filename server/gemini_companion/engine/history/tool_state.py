@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_companion.engine.history.change_record import ChangeRecord
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import Entry, PromptEntry, ToolResultEntry, TurnEndEntry
 from gemini_companion.engine.history.tool_entries import (
     BEHIND,
@@ -23,7 +24,7 @@ from gemini_companion.engine.history.tool_entries import (
 )
 
 
-class ToolState:
+class ToolState(Fold):
     """Feed it with `apply`, in order. The attributes must not be changed otherwise."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:

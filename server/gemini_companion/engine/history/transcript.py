@@ -4,8 +4,9 @@ without going through the log.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import (
     ContentEntry,
     Entry,
@@ -19,10 +20,10 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.engine.history.tool_entries import ToolCallEntry
 
 
-class Transcript:
+class Transcript(Fold):
     """Feed it with `apply`, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.turns = 0
         """Turns in the log, without those that were replaced."""
         self.open_turns: dict[str, None] = {}
@@ -34,6 +35,8 @@ class Transcript:
         self._replies: dict[str, int] = {}
         """By turn, the sequence number of its last reply."""
         self._durations: dict[str, int] = {}
+        for entry in entries:
+            self.apply(entry)
 
     def __len__(self) -> int:
         """The number of contents."""
@@ -65,6 +68,20 @@ class Transcript:
                     self._durations[entry.turn_id] = entry.duration_ms
             case _:
                 pass
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Turns with a content that no end of theirs follows, oldest first."""
+        return [turn_id for turn_id in self.open_turns if turn_id not in self._ends and self._has_content(turn_id)]
+
+    @property
+    def last_in_view(self) -> str:
+        """The turn of the newest content whose turn has not ended with nothing kept; '' if there is none."""
+        turns = (content.turn_id for content in reversed(self._contents))
+        return next((one for one in turns if one not in self._ends or self._ends[one].kept_to), "")
+
+    def _has_content(self, turn_id: str) -> bool:
+        return any(content.turn_id == turn_id for content in reversed(self._contents))
 
     def end_of(self, turn_id: str) -> TurnEndEntry | None:
         """How a turn ended; `None` if it has not, or goes on."""

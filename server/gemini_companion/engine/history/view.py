@@ -8,18 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gemini_companion.engine.history.compose import (
-    before_seq,
-    compose,
-    from_seq,
-    newest_results,
-    origins,
-    tail_of_turn,
-)
+from gemini_companion.engine.history.compose import before_seq, compose, from_seq, newest_results, origins, tail_of_turn
 from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.counting import Counting, StoredCounts
 from gemini_companion.engine.history.curation import curate, curate_round, round_end
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.hiding import hides_turn
 from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item, ItemKind, MeasureContent
 from gemini_companion.engine.history.log import (
@@ -46,7 +40,7 @@ from gemini_companion.engine.history.settled import Settled
 from gemini_companion.engine.history.totals import Totals, add_totals
 
 
-class History:
+class History(Fold):
     """One session's log and its view. Feed it with `apply`, in order; it does no I/O and never rewrites an entry."""
 
     def __init__(
@@ -62,19 +56,18 @@ class History:
         self.in_force: dict[str, CompressionEntry] = {}
         """Compressions that are not undone, oldest first; some may be covered by later ones."""
         self.compressions: dict[str, CompressionEntry] = {}
-        """Every compression ever installed, oldest first."""
+        """All that were ever installed, oldest first."""
         self.preview: PreviewEntry | None = None
         """The newest preview of a person's that is neither applied nor superseded."""
         self.masks = Masks()
         """What is shown shortened. Changed by `apply` alone."""
         self._pinned = PinnedTexts()
-        self._visible_prompts: dict[str, list[Item]] = {}
-        """The prompts in the view, steering ones too, by turn."""
+        self._visible_prompts: dict[str, tuple[Item, ...]] = {}
+        """Those in the view, steering ones too, by turn."""
         self._ide_entries: list[IdeContextEntry] = []
         """The IDE entries of this epoch."""
         self._prompts: list[PromptEntry | SteerEntry] = []
-        self._excluded: str | None = None
-        """The id of the excluded turn."""
+        self._excluded: str | None = None  # the id of the excluded turn
         self._sources: list[Item] = []
         """Every content that a view may show."""
         self._items: list[Item] = []
@@ -150,9 +143,12 @@ class History:
                 self._change_view()
             case PreviewEntry() if entry.compression.result.trigger != "background":
                 self.preview = entry
+            case ResumeEntry(reason="clear"):  # the log keeps it all; constraints stay in force
+                self._sources, self.in_force, self.preview = [], {}, None
+                self._change_view()
+            case ResumeEntry() if self._is_built_the_same():
+                self.epoch += 1
             case ResumeEntry():
-                if entry.reason == "clear":  # the log keeps it all; constraints stay in force
-                    self._sources, self.in_force, self.preview = [], {}, None
                 self._change_view()
             case PinEntry() | UnpinEntry() | ConstraintEntry():
                 self._see_to_pinned(self._pinned.take_in(entry))
@@ -269,7 +265,7 @@ class History:
         self._sources.append(item)
         self._items.append(item)
         if kind in PROMPTS:
-            self._visible_prompts.setdefault(item.turn_id, []).append(item)
+            self._visible_prompts[item.turn_id] = (*self._visible_prompts.get(item.turn_id, ()), item)
 
     def _drop_turn(self, turn_id: str, kept_to: int) -> None:
         """Remove the contents of an unfinished turn: they stand at the end, and no request will build on them."""
@@ -306,6 +302,12 @@ class History:
         if self._ide_entries:
             self._sources, self._ide_entries = [item for item in self._sources if item.kind != "ide"], []
         self._rebuild()
+
+    def _is_built_the_same(self) -> bool:
+        """Whether the view, built anew from the log, would be the one that there is."""
+        rules = [one.constraint_id for one in self.standing]
+        is_stale = self._pinned.are_stale(rules, lambda: self.standing, self._visible_prompts)
+        return not (self._ide_entries or self._excluded or is_stale)
 
     def _rebuild(self) -> None:
         self._items, pinned = self._composed(self._shown(), self.in_force)

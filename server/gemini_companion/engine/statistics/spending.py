@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import Entry, ResumeEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.statistics.uses import believed
@@ -42,7 +43,7 @@ def spent_on(entry: Entry) -> Spent:
     return Spent(prompt + written, round(cost * 1_000_000))
 
 
-class Spending:
+class Spending(Fold):
     """What a session has spent. One that was forked or imported begins at nothing: that was paid for elsewhere."""
 
     def __init__(self) -> None:

@@ -7,32 +7,31 @@ from typing import Any, Literal
 
 import msgspec
 
-from gemini_companion.engine.history.log import ContentEntry, Entry, ToolResultEntry, TurnEndEntry
+from gemini_companion.engine.history.log import Entry, ToolResultEntry, TurnEndEntry
 from gemini_companion.engine.history.rounds import finished_to, open_reply
 from gemini_companion.engine.history.tool_state import ToolState
+from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.tools.resuming import IN_A_COPY, IN_A_FILE, results_of
 
 
 def ends_of_open_turns(
-    entries: Sequence[Entry], services: Services, reason: Literal["fork", "import"]
+    entries: Sequence[Entry],
+    services: Services,
+    reason: Literal["fork", "import"],
+    known: tuple[Transcript, ToolState] | None = None,
 ) -> tuple[Entry, ...]:
     """Entries that end the turns and the changes under way, and give every call that is in the view a result.
 
+    `known` is what the entries say, where somebody has taken them in already.
     A call is made where it was asked for: a copy that made it again would do its work twice. What it does to files is
     recorded there too: settled here, everything since the copy would be listed as its work.
     """
-    newest: dict[str, int] = {}
-    ends: dict[str, TurnEndEntry] = {}
-    for entry in entries:
-        if isinstance(entry, ContentEntry):
-            newest[entry.turn_id] = entry.seq
-        elif isinstance(entry, TurnEndEntry):
-            ends[entry.turn_id] = entry
-    state, told = ToolState(entries), IN_A_COPY if reason == "fork" else IN_A_FILE
+    transcript, state = known or (Transcript(entries), ToolState(entries))
+    told = IN_A_COPY if reason == "fork" else IN_A_FILE
     seq = entries[-1].seq if entries else 0
     added: list[Entry] = []
-    for turn_id in _unfinished(entries, newest, ends):
+    for turn_id in _unfinished(entries, transcript):
         reply, kept_to = open_reply(entries, turn_id), finished_to(entries, turn_id)
         if reply is not None:
             content, records = results_of(reply, state.calls_of(turn_id), told, services.new_id)
@@ -54,19 +53,15 @@ def ends_of_open_turns(
     return tuple(added)
 
 
-def _unfinished(entries: Sequence[Entry], newest: dict[str, int], ends: dict[str, TurnEndEntry]) -> Iterator[str]:
+def _unfinished(entries: Sequence[Entry], transcript: Transcript) -> Iterator[str]:
     """Turns that have not ended, and the newest one if it ended with an answer whose calls were still to be made."""
-    # A prompt that nothing came of is in no view, and leaves the turn before it the newest.
-    in_view = {turn_id: seq for turn_id, seq in newest.items() if turn_id not in ends or ends[turn_id].kept_to}
-    last = max(in_view, key=in_view.__getitem__, default="")
-    for turn_id, seq in newest.items():
-        end = ends.get(turn_id)
-        if end is None or seq > end.seq:
-            yield turn_id
-        elif turn_id == last and end.outcome not in ("completed", "replaced"):
-            reply = open_reply(entries, turn_id)
-            if reply is not None and reply.seq <= end.kept_to:
-                yield turn_id
+    yield from transcript.unfinished
+    last = transcript.last_in_view  # a prompt that nothing came of is in no view, and leaves the one before it
+    end = transcript.end_of(last)
+    if end is not None and end.outcome not in ("completed", "replaced"):
+        reply = open_reply(entries, last)
+        if reply is not None and reply.seq <= end.kept_to:
+            yield last
 
 
 def _stamp(services: Services) -> dict[str, Any]:

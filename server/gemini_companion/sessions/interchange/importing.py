@@ -35,6 +35,8 @@ from gemini_companion.engine.history.tool_entries import (
     SteerOfferedEntry,
     ToolCallEntry,
 )
+from gemini_companion.engine.history.tool_state import ToolState
+from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
@@ -135,9 +137,19 @@ def _compression_of(left: Left, compression_id: str, tokens: int, stamp: dict[st
 def copied(entries: Sequence[Entry], services: Services, why: Literal["fork", "import"]) -> tuple[Entry, ...]:
     """A log to continue in another session: every turn has ended, every call has a result, and the view a new epoch."""
     entries = [entry for entry in entries if not isinstance(entry, SteerOfferedEntry)]  # each is sent where it was said
-    closed = (*entries, *ends_of_open_turns(entries, services, why))
-    last = closed[-1].seq if closed else 0
-    return (*closed, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))
+    return (*entries, *closing(entries, services, why))
+
+
+def closing(
+    entries: Sequence[Entry],
+    services: Services,
+    why: Literal["fork", "import"],
+    known: tuple[Transcript, ToolState] | None = None,
+) -> tuple[Entry, ...]:
+    """What follows in `copied`; see `ends_of_open_turns`."""
+    ends = ends_of_open_turns(entries, services, why, known)
+    last = next((one.seq for one in (*reversed(ends), *entries[-1:])), 0)
+    return (*ends, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))
 
 
 def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[Entry, ...]:

@@ -1,0 +1,195 @@
+"""Where the entries of a session's log stand: a fork has those that it began with from the session that wrote them.
+
+The table `shares` has, by session, ranges of numbers and who wrote the rows with them: `owner`, whose session may be
+gone. Ranges of one session are apart, and what it wrote itself comes behind them. Nothing else reads `log` by session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from gemini_companion.adapters.storage.leases import require_session
+from gemini_companion.engine.errors import StaleVersion
+from gemini_companion.sessions.shared_entries import Ranges
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_END: Final = 2**63 - 1
+
+
+class Span(NamedTuple):
+    """Entries in a row that one session wrote."""
+
+    owner: str
+    first: int
+    last: int
+
+
+def spans_of(connection: sqlite3.Connection, session_id: str) -> list[Span]:
+    """Where a session's entries stand, in order: first what it shares, then what it wrote itself."""
+    (own,) = connection.execute("SELECT min(seq) FROM log WHERE session_id = ?", (session_id,)).fetchone()
+    spans: list[Span] = []
+    ahead = 1
+    for owner, first, last in connection.execute(
+        "SELECT CAST(owner AS TEXT), CAST(first AS INTEGER), CAST(last AS INTEGER) FROM shares"
+        " WHERE session_id = ? ORDER BY first",
+        (session_id,),
+    ):
+        # Damage may have made other numbers of them: no entry comes twice, and none of its own is hidden.
+        span = Span(owner, max(first, ahead), min(last, _END - 1 if own is None else int(own) - 1))
+        if span.first <= span.last:
+            spans.append(span)
+            ahead = span.last + 1
+    return [*spans, Span(session_id, ahead if own is None else int(own), _END)]
+
+
+def spans_between(connection: sqlite3.Connection, session_id: str, first: int, last: int) -> list[Span]:
+    """Where those of a session's entries stand that have these numbers."""
+    within = (Span(one.owner, max(one.first, first), min(one.last, last)) for one in spans_of(connection, session_id))
+    return [one for one in within if one.first <= one.last]
+
+
+def log_rows(
+    connection: sqlite3.Connection,
+    session_id: str,
+    columns: str,
+    *,
+    first: int = 1,
+    last: int = _END,
+    condition: str = "",
+    newest_first: bool = False,
+) -> Iterator[tuple[Any, ...]]:
+    """`columns` of a session's entries with these numbers, in order. They are read while the iteration goes on."""
+    spans = spans_between(connection, session_id, first, last)
+    for span in reversed(spans) if newest_first else spans:
+        yield from connection.execute(
+            f"SELECT {columns} FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?"
+            f" {f'AND {condition}' if condition else ''} ORDER BY seq {'DESC' if newest_first else ''}",
+            span,
+        )
+
+
+def row_at(connection: sqlite3.Connection, session_id: str, seq: int, columns: str) -> tuple[Any, ...] | None:
+    """`columns` of one entry; `None` if it is gone."""
+    return next(log_rows(connection, session_id, columns, first=seq, last=seq), None)
+
+
+def newest_seq(connection: sqlite3.Connection, session_id: str) -> int:
+    """The number of a session's newest entry, 0 for an empty log."""
+    row = next(log_rows(connection, session_id, "seq", newest_first=True), None)
+    return int(row[0]) if row is not None else 0
+
+
+def damaged_seqs(connection: sqlite3.Connection, session_id: str) -> list[int]:
+    """Numbers of entries that a session lost to damage earlier."""
+    found = {
+        int(seq) for (seq,) in connection.execute("SELECT seq FROM damaged_entries WHERE session_id = ?", (session_id,))
+    }
+    for span in spans_of(connection, session_id)[:-1]:
+        found.update(
+            int(seq)
+            for (seq,) in connection.execute(
+                "SELECT seq FROM damaged_entries WHERE session_id = ? AND seq BETWEEN ? AND ?", span
+            )
+        )
+    return sorted(found)
+
+
+def share(
+    connection: sqlite3.Connection,
+    parent: str,
+    session_id: str,
+    ranges: Ranges,
+    *,
+    before: int,
+) -> None:
+    """Have a session begin with entries of another one, ahead of its own number `before`.
+
+    Raises `SessionNotFound`, `StaleVersion`.
+    """
+    if not ranges:
+        return
+    require_session(connection, parent)
+    last = ranges[-1][1]
+    if not last < before or newest_seq(connection, parent) < last:
+        raise StaleVersion("The session that is forked does not have all of that.", hint="Fork it again.")
+    spans = [span for first, last in ranges for span in spans_between(connection, parent, first, last)]
+    insert_spans(connection, session_id, spans)
+
+
+def insert_spans(connection: sqlite3.Connection, session_id: str, spans: Sequence[Span]) -> None:
+    """Note what a session shares."""
+    connection.executemany(
+        "INSERT INTO shares (session_id, owner, first, last) VALUES (?, ?, ?, ?)",
+        [(session_id, *span) for span in spans],
+    )
+
+
+def sharers_of(connection: sqlite3.Connection, owner: str, first: int, last: int) -> list[str]:
+    """The sessions that share some of these entries, which `owner` wrote."""
+    rows = connection.execute(
+        "SELECT DISTINCT session_id FROM shares WHERE owner = ? AND first <= ? AND last >= ? ORDER BY session_id",
+        (owner, last, first),
+    )
+    return [row[0] for row in rows]
+
+
+def cut_from(connection: sqlite3.Connection, session_id: str, first: int) -> None:
+    """Have a session end ahead of an entry, with what it wrote itself, and what others share of that.
+
+    `recall_index.forget` comes before it.
+    """
+    connection.execute("DELETE FROM log WHERE session_id = ? AND seq >= ?", (session_id, first))
+    for column in ("session_id", "owner"):
+        connection.execute(f"DELETE FROM shares WHERE {column} = ? AND first >= ?", (session_id, first))
+        connection.execute(
+            f"UPDATE shares SET last = ? WHERE {column} = ? AND last >= ?", (first - 1, session_id, first)
+        )
+
+
+def leave(connection: sqlite3.Connection, session_id: str) -> None:
+    """Remove what a deleted session wrote and shared, but for the rows that forks still have."""
+    owners = [span.owner for span in spans_of(connection, session_id)]
+    connection.execute("DELETE FROM shares WHERE session_id = ?", (session_id,))
+    for owner in dict.fromkeys(owners):
+        if connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (owner,)).fetchone() is None:
+            _remove_unshared(connection, owner)
+
+
+def is_taken(connection: sqlite3.Connection, session_id: str) -> bool:
+    """Whether a session has this id, or one had it of which others still have rows."""
+    return any(
+        connection.execute(f"SELECT 1 FROM {table} WHERE {column} = ? LIMIT 1", (session_id,)).fetchone()
+        for table, column in (("sessions", "session_id"), ("shares", "owner"))
+    )
+
+
+def size_left_by_others(connection: sqlite3.Connection, session_id: str) -> int:
+    """Bytes of the rows that a session has from such as are gone, unless they count for an older fork."""
+    gone = connection.execute(
+        "SELECT owner, first, last FROM shares WHERE session_id = ?1 AND owner NOT IN (SELECT session_id FROM sessions)"
+        " AND session_id = (SELECT session_id FROM shares AS older WHERE older.owner = shares.owner"
+        " ORDER BY rowid LIMIT 1)",
+        (session_id,),
+    ).fetchall()
+    return sum(
+        connection.execute(
+            "SELECT coalesce(sum(length(json)), 0) FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?", span
+        ).fetchone()[0]
+        for span in gone
+    )
+
+
+def _remove_unshared(connection: sqlite3.Connection, owner: str) -> None:
+    """Remove the rows of a session that is gone which no other one has."""
+    shared = connection.execute("SELECT first, last FROM shares WHERE owner = ? ORDER BY first", (owner,)).fetchall()
+    ahead = 1
+    for first, last in (*shared, (_END, _END)):
+        if ahead < first:
+            for table in ("log", "damaged_entries"):
+                connection.execute(
+                    f"DELETE FROM {table} WHERE session_id = ? AND seq BETWEEN ? AND ?", (owner, ahead, first - 1)
+                )
+        ahead = max(ahead, last + 1)
