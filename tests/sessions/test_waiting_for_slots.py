@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.engine.errors import ModelUnavailable
-from gemini_companion.engine.scheduling.fair_slots import Rank
+from gemini_companion.engine.scheduling.fair_slots import Rank, Urgency
 from gemini_companion.sessions.slots import SlotGroup
 from tests.support.patience import PATIENCE
 
@@ -39,7 +39,7 @@ class Room:
         self.tasks.append(asyncio.create_task(self._hold(key, rank, steps=len(self.tasks) % 4)))
 
     async def _hold(self, key: str, rank: Rank, *, steps: int) -> None:
-        async with self.group.held(key, rank, lambda waits: None):
+        async with self.group.held(key, Urgency(rank), lambda waits: None):
             self.inside += 1
             try:
                 assert self.inside <= self.highest
@@ -81,7 +81,7 @@ async def test_who_is_cancelled_in_the_moment_of_the_grant_hands_it_on() -> None
     served: list[str] = []
 
     async def hold(key: str) -> None:
-        async with group.held(key, "first", lambda waits: None):
+        async with group.held(key, Urgency(), lambda waits: None):
             served.append(key)
 
     doomed, other = asyncio.create_task(hold("b")), asyncio.create_task(hold("c"))
@@ -102,7 +102,7 @@ async def test_who_waits_only_a_moment_says_nothing() -> None:
     told: list[bool] = []
 
     async def hold() -> None:
-        async with group.held("b", "first", told.append):
+        async with group.held("b", Urgency(), told.append):
             pass
 
     task = asyncio.create_task(hold())

@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from gemini_companion.engine.history.log import CompressionResult, Trigger
 from gemini_companion.engine.history.model_call import CallPurpose
 from gemini_companion.engine.history.verdict import StrategyName
+from gemini_companion.engine.scheduling.fair_slots import Urgency
 from gemini_companion.sessions.compression_events import (
     CompressionCancelled,
     CompressionCompleted,
@@ -74,6 +75,8 @@ class Compression:
         self.kind: Kind = kind
         self.trigger: Trigger = trigger
         self.wish = wish
+        self.urgency = Urgency("later" if kind == "prepare" else "first")
+        """Whether its model calls go first: once somebody waits for it."""
         self.state: State = "waiting"
         self.phase: Phase | None = None
         """The step under way; see `compression/run`. `None` before the first."""
@@ -136,6 +139,7 @@ class Compression:
         if not self.is_quiet or self.has_ended:
             return
         self.kind, self.trigger = "preview", trigger
+        self.urgency.rise()
         if self.state == "running":
             self._emit(CompressionStarted(compression_id=self.compression_id, trigger=trigger))
             if self.phase is not None:

@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final, Protocol
 
-from gemini_companion.engine.scheduling.fair_slots import FairSlots, Rank, Slot
+from gemini_companion.engine.scheduling.fair_slots import FairSlots, Slot, Urgency
 from gemini_companion.sessions.events import Event, SlotKind, WaitingForSlot
 from gemini_companion.sessions.lane import Job, Lane
 from gemini_companion.sessions.models.port import ModelProvider
@@ -74,15 +74,46 @@ class SlotGroup:
         self.fair = FairSlots(1)
 
     @asynccontextmanager
-    async def held(self, key: str, rank: Rank, tell: Tell) -> AsyncGenerator[None]:
-        """Wait for a slot and hold it. `tell` is called only if that takes more than a moment."""
-        slot = self.fair.ask(key, rank)
+    async def held(self, key: str, urgency: Urgency, tell: Tell) -> AsyncGenerator[None]:
+        """Wait for a slot and hold it. `tell` is called only if that takes more than a moment, and people wait."""
+        slot = self.fair.ask(key, urgency.rank)
         try:
             if not slot.is_held:
-                await _until_held(slot, tell)
+                await self._until_held(slot, urgency, tell)
             yield
         finally:
             self.fair.end(slot)
+
+    async def _until_held(self, slot: Slot, urgency: Urgency, tell: Tell) -> None:
+        loop = asyncio.get_running_loop()
+        held: asyncio.Future[None] = loop.create_future()
+        slot.on_held = lambda: None if held.done() else held.set_result(None)
+        saying: asyncio.TimerHandle | None = None
+        has_told = False
+
+        def say() -> None:
+            nonlocal has_told
+            has_told = True
+            tell(True)
+
+        def see_to_saying() -> None:
+            nonlocal saying
+            if urgency.is_shown and saying is None and not held.done():
+                saying = loop.call_later(MOMENT, say)
+
+        def risen() -> None:
+            self.fair.rise(slot)
+            see_to_saying()
+
+        see_to_saying()
+        try:
+            with urgency.heard_by(risen):
+                await held
+        finally:
+            if saying is not None:
+                saying.cancel()
+            if has_told:
+                tell(False)
 
 
 class Slots:
@@ -102,21 +133,22 @@ class Slots:
         self.processes.fair.set_limit(settings.most_processes)
 
     @asynccontextmanager
-    async def of_model(self, provider: ModelProvider, key: str, rank: Rank, tell: Tell) -> AsyncGenerator[None]:
+    async def of_model(self, provider: ModelProvider, key: str, urgency: Urgency, tell: Tell) -> AsyncGenerator[None]:
         """A slot for one request to a provider."""
         if not provider.capabilities.answers_one_by_one:
-            async with self.model_calls.held(key, rank, tell):
+            async with self.model_calls.held(key, urgency, tell):
                 yield
             return
         alone = self._one_by_one.setdefault(provider.name, SlotGroup())
-        async with alone.held(key, rank, tell), self.model_calls.held(key, rank, tell):
+        async with alone.held(key, urgency, tell), self.model_calls.held(key, urgency, tell):
             yield
 
     @asynccontextmanager
     async def of_recall(self, settings: Settings, *, is_awaited: bool) -> AsyncGenerator[None]:
         """A slot for a request that is no session's: for vectors of texts, of a question if somebody waits for it."""
         self.set_limits(settings)
-        async with self.model_calls.held(_RECALL, "first" if is_awaited else "later", lambda waits: None):
+        urgency = Urgency("first" if is_awaited else "later")
+        async with self.model_calls.held(_RECALL, urgency, lambda waits: None):
             yield
 
     def note(self, session: Asking, kind: SlotKind, turn_id: str | None, *, waits: bool) -> None:
@@ -131,10 +163,10 @@ class Slots:
 
 
 @asynccontextmanager
-async def model_slot(session: Asking, provider: ModelProvider, rank: Rank = "first") -> AsyncGenerator[None]:
-    """Hold a slot for one request of a session to a model."""
-    slots = _slots_of(session)
-    async with slots.of_model(provider, session.principal.session_id, rank, _telling(session, "model", rank)):
+async def model_slot(session: Asking, provider: ModelProvider, urgency: Urgency | None = None) -> AsyncGenerator[None]:
+    """Hold a slot for one request of a session to a model; somebody waits for it if no `urgency` says otherwise."""
+    slots, urgency = _slots_of(session), urgency or Urgency()
+    async with slots.of_model(provider, session.principal.session_id, urgency, _telling(session, "model")):
         yield
 
 
@@ -142,7 +174,8 @@ async def model_slot(session: Asking, provider: ModelProvider, rank: Rank = "fir
 async def command_slot(session: Asking) -> AsyncGenerator[None]:
     """Hold a slot for a command of a session, which may take long."""
     tell = _telling(session, "process")
-    async with _slots_of(session).processes.held(session.principal.session_id, "later", tell):
+    urgency = Urgency("later", is_shown=True)
+    async with _slots_of(session).processes.held(session.principal.session_id, urgency, tell):
         yield
 
 
@@ -150,7 +183,7 @@ async def command_slot(session: Asking) -> AsyncGenerator[None]:
 async def hook_slot(session: Asking) -> AsyncGenerator[None]:
     """Hold a slot for a hook of a session: it is short, and everything else waits for it."""
     tell = _telling(session, "process")
-    async with _slots_of(session).processes.held(session.principal.session_id, "first", tell):
+    async with _slots_of(session).processes.held(session.principal.session_id, Urgency(), tell):
         yield
 
 
@@ -161,32 +194,15 @@ def _slots_of(session: Asking) -> Slots:
     return services.slots
 
 
-def _telling(session: Asking, kind: SlotKind, rank: Rank = "first") -> Tell:
-    """Tells those who follow a session what its turn waits for; nobody of what works unseen."""
-    job: Job[Any] | None = session.lane.current
-    turn_id = job.job_id if job is not None and job.kind == "turn" else None
+def _telling(session: Asking, kind: SlotKind) -> Tell:
+    """Tells those who follow a session what its turn waits for."""
+    turn_id: str | None = None
 
     def tell(waits: bool) -> None:
+        nonlocal turn_id
+        if waits:
+            job: Job[Any] | None = session.lane.current
+            turn_id = job.job_id if job is not None and job.kind == "turn" else None
         session.services.slots.note(session, kind, turn_id, waits=waits)
 
-    return tell if rank == "first" else lambda waits: None
-
-
-async def _until_held(slot: Slot, tell: Tell) -> None:
-    loop = asyncio.get_running_loop()
-    held: asyncio.Future[None] = loop.create_future()
-    slot.on_held = lambda: None if held.done() else held.set_result(None)
-    has_told = False
-
-    def say() -> None:
-        nonlocal has_told
-        has_told = True
-        tell(True)
-
-    saying = loop.call_later(MOMENT, say)
-    try:
-        await held
-    finally:
-        saying.cancel()
-        if has_told:
-            tell(False)
+    return tell

@@ -54,6 +54,20 @@ def test_of_one_key_what_came_first_is_served_first() -> None:
     assert drained(slots, waiting) == waiting
 
 
+def test_what_rises_while_it_waits_goes_behind_what_came_first_and_before_the_rest() -> None:
+    slots = FairSlots(2)
+    taken, other = slots.ask("taken"), slots.ask("other", "later")
+    waiting = [slots.ask("a", "later"), slots.ask("b", "later"), slots.ask("c", "first")]
+    slots.rise(waiting[1])
+    slots.end(taken)
+    assert [slot.is_held for slot in waiting] == [False, False, True]
+    slots.end(waiting[2])
+    assert [slot.is_held for slot in waiting] == [False, True, False]
+    slots.rise(other)  # it has its slot, which counts as what it was asked for
+    slots.end(other)
+    assert waiting[0].is_held
+
+
 def test_what_somebody_waits_for_goes_before_what_came_earlier_unseen() -> None:
     slots = FairSlots(1)
     taken = slots.ask("a")
@@ -160,6 +174,11 @@ class AnyOrder(RuleBasedStateMachine):
         slot = data.draw(st.sampled_from(self.all))
         self.slots.end(slot)
         assert not slot.is_held
+
+    @precondition(lambda self: self.all)
+    @rule(data=st.data())
+    def rise(self, data: st.DataObject) -> None:
+        self.slots.rise(data.draw(st.sampled_from(self.all)))
 
     @rule(limit=st.integers(1, 4))
     def change_limit(self, limit: int) -> None:

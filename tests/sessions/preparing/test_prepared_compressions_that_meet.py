@@ -8,15 +8,16 @@ import pytest
 
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, PreviewEntry
+from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import (
     CompressionCancelled,
     CompressionFailed,
     CompressionStarted,
 )
-from gemini_companion.sessions.events import SettingsChanged
+from gemini_companion.sessions.events import SettingsChanged, WaitingForSlot
 from gemini_companion.sessions.session import Session
-from tests.support.preparing_desk import BOTH_CALLS, begin, chat_at, prepared, settled, state, within
+from tests.support.preparing_desk import BOTH_CALLS, begin, chat_at, prepared, settled, state, until, within
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
 
@@ -34,6 +35,29 @@ async def test_a_request_to_compress_joins_it_and_tells_what_it_does(desk: Studi
     result = await asked
     assert (result.status, result.trigger) == ("COMPRESSED", "manual")
     assert slow.asked == BOTH_CALLS
+
+
+async def test_one_that_waits_for_its_slot_goes_first_once_it_is_joined_and_says_that_it_waits(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    desk.set(most_model_calls=2)
+    fair = desk.services.slots.model_calls.fair
+    fair.set_limit(2)
+    elsewhere = fair.ask("another chat", "later")  # has the only slot for what nobody waits for
+    session = await chat_at(desk, 0.85)
+    await desk.chat("go on")
+    await until(lambda: fair.waiting >= 1 and session.status(desk.client).phase == "summarising")
+    answer = fair.ask("one more chat", "first")
+    slow.may_summarise.set()
+    asked = begin(desk.compress())
+    await desk.heard.wait_for(WaitingForSlot)
+    fair.end(answer)
+    assert (await asked).status == "COMPRESSED"
+    assert elsewhere.is_held, "nobody gave that one back"
+    assert [event.is_over for event in desk.heard.of(WaitingForSlot)] == [False, True]
+    calls = [entry.purpose for entry in session.history.entries if isinstance(entry, ModelCallEntry)]
+    assert calls.count("compression") == BOTH_CALLS
+    fair.end(elsewhere)
 
 
 async def test_a_preview_joins_it_and_belongs_to_the_person(desk: Studio, slow: SlowSummariser) -> None:

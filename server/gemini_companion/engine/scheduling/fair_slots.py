@@ -6,7 +6,8 @@ Pure: it says who holds a slot, and calls back whoever gets one later. Waiting i
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Final, Literal, TypeAlias
 
 Rank: TypeAlias = Literal["first", "later"]
@@ -16,6 +17,38 @@ long.
 
 PATIENCE: Final = 4
 """So often in a row `first` goes before a `later` that waits; then that has its turn, so that it never starves."""
+
+
+class Urgency:
+    """Whether somebody waits for what asks for slots. It may rise while it asks, and never falls."""
+
+    def __init__(self, rank: Rank = "first", *, is_shown: bool = False) -> None:
+        """`is_shown` for a `later` of which people are told that it waits, as they are of every `first`."""
+        self.rank: Rank = rank
+        self._is_shown = is_shown
+        self._waiting: list[Callable[[], None]] = []
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether people are told that it waits."""
+        return self._is_shown or self.rank == "first"
+
+    def rise(self) -> None:
+        """Somebody waits for it from now on: it goes first, with what of it waits already."""
+        if self.rank == "first":
+            return
+        self.rank = "first"
+        for risen in tuple(self._waiting):
+            risen()
+
+    @contextmanager
+    def heard_by(self, risen: Callable[[], None]) -> Generator[None]:
+        """Call `risen` if it rises meanwhile."""
+        self._waiting.append(risen)
+        try:
+            yield
+        finally:
+            self._waiting.remove(risen)
 
 
 class Slot:
@@ -74,6 +107,15 @@ class FairSlots:
         self._waiting[rank].add(slot)
         self._serve()
         return slot
+
+    def rise(self, slot: Slot) -> None:
+        """Let a slot that waits as `later` go first from now on, behind those that do; any other stays as it is."""
+        if slot.is_held or slot.is_over or slot.rank == "first":
+            return
+        self._waiting[slot.rank].remove(slot)
+        slot.rank = "first"
+        self._waiting[slot.rank].add(slot)
+        self._serve()
 
     def end(self, slot: Slot) -> None:
         """Give a slot back, or stop waiting for it. The second time nothing happens."""

@@ -1,4 +1,4 @@
-"""Counting a request before and after, and installing a compression that is worth it: steps 11 and 12 of `run`."""
+"""Counting a request before and after, and installing or keeping a compression: steps 11 and 12 of `run`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import msgspec
 
+from gemini_companion.engine.compression.messages import message_for
 from gemini_companion.engine.compression.stale import is_stale
 from gemini_companion.engine.compression.truncate import whole_text
 from gemini_companion.engine.compression.types import Counts
@@ -21,10 +22,11 @@ from gemini_companion.engine.errors import (
 )
 from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.log import CompressionEntry, CompressionResult
+from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, PreviewEntry
 from gemini_companion.engine.history.part import response_of
 from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.tokens.ledger import totals_of
+from gemini_companion.sessions.compression.gating import with_note
 from gemini_companion.sessions.compression.hooks import tell_hooks
 from gemini_companion.sessions.compression_events import ChatCompressed
 from gemini_companion.sessions.models.port import ModelRequest
@@ -148,6 +150,23 @@ async def install(
     )
     session.notify_usage()
     return result
+
+
+async def keep_preview(session: Session, entry: CompressionEntry, base_version: int) -> None:
+    """Keep what would be installed in the log as a preview, made of the history up to `base_version`."""
+    stamp, compression_id = session.stamp(), entry.compression_id
+    kept = msgspec.structs.replace(entry, preview_id=compression_id)
+    await session.append(
+        lambda seq: PreviewEntry(
+            **stamp, seq=seq, compression_id=compression_id, compression=kept, base_seq=base_version
+        )
+    )
+
+
+def as_preview(result: CompressionResult) -> CompressionResult:
+    """The result of a compression that is computed and not installed."""
+    message = message_for("PREVIEW", result.original_token_count, result.new_token_count)
+    return with_note(msgspec.structs.replace(result, status="PREVIEW", message=message))
 
 
 def _name_of(cut: Cut) -> str:

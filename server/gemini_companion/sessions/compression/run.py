@@ -11,7 +11,7 @@
  9. Read the answer strictly (`engine.compression.answer.read_answer`), one repair (`Summariser`).
 10. Pass the fidelity gate (`gating.SnapshotGate`), and assemble (`Strategy.conclude`).
 11. Count old and new alike (`install.count_both`), and judge (`engine.compression.types.judge`).
-12. Install in one append (`install.install`), or keep as a preview (`_keep_preview`).
+12. Install in one append (`install.install`), or keep as a preview (`install.keep_preview`).
 """
 
 from __future__ import annotations
@@ -35,14 +35,13 @@ from gemini_companion.engine.history.log import (
     CompressionEntry,
     CompressionResult,
     CompressionStatus,
-    PreviewEntry,
 )
 from gemini_companion.engine.tokens.ledger import TokenCount
 from gemini_companion.sessions.compression.comparison import strategy_of
 from gemini_companion.sessions.compression.cost import verdict_of_plan
-from gemini_companion.sessions.compression.gating import Admission, SnapshotGate, judged, span_of_plan, with_note
+from gemini_companion.sessions.compression.gating import Admission, SnapshotGate, judged, span_of_plan
 from gemini_companion.sessions.compression.hooks import ask_hooks
-from gemini_companion.sessions.compression.install import count_both, install, observe_before
+from gemini_companion.sessions.compression.install import as_preview, count_both, install, keep_preview, observe_before
 from gemini_companion.sessions.compression.reach import log_state, reach_of
 from gemini_companion.sessions.compression.sources import sources_of_lines
 from gemini_companion.sessions.compression.summariser import Summariser
@@ -177,7 +176,8 @@ class CompressionRun:
         entry = self._entry(change, result)
         entry = msgspec.structs.replace(entry, sources=sources_of_lines(session.history, entry, admission.written))
         if self.compression.is_preview:
-            return await self._keep_preview(entry, plan.base_version)
+            await keep_preview(session, entry, plan.base_version)
+            return self.compression.complete(as_preview(result))
         self.compression.enter("installing")
         return await self._install(entry, plan.base_version)
 
@@ -212,7 +212,13 @@ class CompressionRun:
         settings = services.settings()
         model = services.models.compressor(settings, self.choice)
         summariser = Summariser(
-            provider=Recorded(session, self.choice, self.compression.purpose, self.compression.compression_id),
+            provider=Recorded(
+                session,
+                self.choice,
+                lambda: self.compression.purpose,
+                self.compression.compression_id,
+                urgency=self.compression.urgency,
+            ),
             model=model,
             window=min(session.limit(self.choice), services.models.limit(settings, model)),
             ledger=session.ledger,
@@ -303,18 +309,6 @@ class CompressionRun:
         if trim.cuts and trim.tokens_saved:
             return await self._truncate_only(trim, version, because=f"No summary: {fault.message}")
         return self.compression.fail(result)
-
-    async def _keep_preview(self, entry: CompressionEntry, base_version: int) -> CompressionResult:
-        session, compression_id, counted = self.session, self.compression.compression_id, entry.result
-        message = message_for("PREVIEW", counted.original_token_count, counted.new_token_count)
-        result = with_note(msgspec.structs.replace(counted, status="PREVIEW", message=message))
-        stamp, kept = session.stamp(), msgspec.structs.replace(entry, preview_id=compression_id)
-        await session.append(
-            lambda seq: PreviewEntry(
-                **stamp, seq=seq, compression_id=compression_id, compression=kept, base_seq=base_version
-            )
-        )
-        return self.compression.complete(result)
 
     def result(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import TYPE_CHECKING, Final, cast
 
@@ -12,6 +12,7 @@ import msgspec
 from gemini_companion.engine.errors import ModelFault
 from gemini_companion.engine.history.model_call import CallOutcome, CallPurpose, ModelCallEntry
 from gemini_companion.engine.history.usage import Usage
+from gemini_companion.engine.scheduling.fair_slots import Urgency
 from gemini_companion.engine.tokens.ledger import RequestParts
 from gemini_companion.sessions.budget.limits import check_budget
 from gemini_companion.sessions.models.port import (
@@ -46,17 +47,19 @@ class Recorded(ModelProvider):
     """A provider in a session, for one purpose. It answers as the provider does; entries go with the next ones.
 
     `subject` is the id of what is asked for, `parts` what an answer's request consists of, `seconds` what one request
-    may take, without the wait for its slot. Every request of a session to a model passes here, and nothing here calls
-    another: no slot is waited for by who has one.
+    may take, without the wait for its slot. Purpose and `urgency` are looked at for each request: somebody may begin to
+    wait for what nobody did. Every request of a session to a model passes here, and nothing here calls another: no
+    slot is waited for by who has one.
     """
 
     def __init__(
         self,
         session: Session,
         choice: ModelChoice,
-        purpose: CallPurpose,
+        purpose: CallPurpose | Callable[[], CallPurpose],
         subject: str = "",
         *,
+        urgency: Urgency | None = None,
         parts: RequestParts | None = None,
         seconds: float | None = None,
     ) -> None:
@@ -64,7 +67,8 @@ class Recorded(ModelProvider):
         self._session = session
         self._choice = choice
         self._provider = choice.provider
-        self._purpose: CallPurpose = purpose
+        self._purpose: CallPurpose | Callable[[], CallPurpose] = purpose
+        self._urgency = urgency
         self._subject = subject
         self._parts = parts
 
@@ -133,7 +137,11 @@ class Recorded(ModelProvider):
             return found
 
     def _slot(self) -> AbstractAsyncContextManager[None]:
-        return model_slot(self._session, self._provider, "first" if self._purpose in _AWAITED else "later")
+        urgency = self._urgency or Urgency("first" if self._purpose_now() in _AWAITED else "later")
+        return model_slot(self._session, self._provider, urgency)
+
+    def _purpose_now(self) -> CallPurpose:
+        return self._purpose() if callable(self._purpose) else self._purpose
 
     async def _check_budget(self) -> None:
         if not self.capabilities.runs_here:
@@ -174,7 +182,7 @@ class Recorded(ModelProvider):
         entry = ModelCallEntry(
             **stamp,
             seq=0,
-            purpose=self._purpose,
+            purpose=self._purpose_now(),
             subject=self._subject,
             model=model,
             outcome=outcome,
