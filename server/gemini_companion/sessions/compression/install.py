@@ -80,6 +80,13 @@ def _estimates(session: Session, choice: ModelChoice, before: Sequence[Item], af
     return Counts(estimate(before), estimate(after), "estimate")
 
 
+def read_both(session: Session, choice: ModelChoice, before: Sequence[Item], after: Sequence[Item]) -> Counts:
+    """The session's token number, and what it would be with the other view; as `count_both`, but nobody is asked."""
+    (tokens, source), ide = session.token_count(choice), [item for item in before if item.kind == "ide"]
+    estimated = _estimates(session, choice, before, [*after, *ide])
+    return Counts(tokens, max(0, tokens - estimated.before + estimated.after), source)
+
+
 def observe_before(session: Session, choice: ModelChoice, before: Sequence[Item], counts: Counts) -> None:
     """Learn from the count of the present view, whatever becomes of the compression that it was made for."""
     if counts.source == "api":

@@ -11,7 +11,7 @@ import msgspec
 from gemini_companion.engine.compression.answer import edited_snapshot
 from gemini_companion.engine.compression.citations import carried_sources
 from gemini_companion.engine.compression.stale import is_stale
-from gemini_companion.engine.compression.types import Counts, judge, snapshot_text, with_appendix
+from gemini_companion.engine.compression.types import judge, snapshot_text, with_appendix
 from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, ModelFault, StaleVersion
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.item import Item
@@ -26,7 +26,7 @@ from gemini_companion.engine.history.log import (
     UnpinEntry,
 )
 from gemini_companion.sessions.compression.gating import SnapshotGate, judged, span_of_entry, with_note
-from gemini_companion.sessions.compression.install import count_both, observe_before
+from gemini_companion.sessions.compression.install import count_both, observe_before, read_both
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
 from gemini_companion.sessions.compression.run import CompressionRun
 from gemini_companion.sessions.compression.summariser import Written
@@ -124,7 +124,7 @@ class _ApplyRun(CompressionRun):
         if entry is not preview.compression:
             entry = await self._gated(entry, text or "", before, preview.compression)
         if self.compression.trigger == "background":
-            counts = self._counts_since(preview.compression, entry)
+            counts = read_both(session, self.choice, before, session.history.view_with(entry))
         else:
             self.compression.enter("counting")
             try:
@@ -159,22 +159,6 @@ class _ApplyRun(CompressionRun):
             msgspec.structs.replace(entry, result=with_note(result), id=stamp["id"], time=stamp["time"]),
             preview.base_seq,
         )
-
-    def _counts_since(self, prepared: CompressionEntry, entry: CompressionEntry) -> Counts:
-        """The counts of one that was counted when it was prepared: what came since is in both views, so the same is
-        saved. `entry` may have another appendix.
-        """
-        before, source = self.tokens
-        ledger, counted = self.session.ledger, prepared.result
-        grown = 0
-        if entry is not prepared:
-            now, then = (
-                sum(ledger.measure(content).tokens for content in one.replacement) for one in (entry, prepared)
-            )
-            grown = ledger.estimate_text(self.choice.name, now - then)
-        after = max(0, before - (counted.original_token_count - counted.new_token_count) + grown)
-        is_counted = source == counted.token_count_source == "api"
-        return Counts(before, after, "api" if is_counted else "estimate")
 
     async def _gated(
         self, entry: CompressionEntry, text: str, view: Sequence[Item], preview: CompressionEntry

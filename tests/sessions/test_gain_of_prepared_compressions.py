@@ -1,0 +1,68 @@
+"""What a compression that was prepared saves once it is installed: the true numbers, and never next to nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gemini_companion.engine.history.tool_entries import MaskEntry
+from gemini_companion.sessions.compression_events import CompressionPrepared
+from gemini_companion.sessions.fitting import fit_view
+from gemini_companion.sessions.session import Session
+from tests.support.conversations import agent_run
+from tests.support.preparing_desk import reach_trigger
+from tests.support.scripted_model import SNAPSHOT
+from tests.support.sessions import Studio
+from tests.support.slow_summariser import SlowSummariser
+
+LONG_SNAPSHOT = SNAPSHOT.replace(
+    "<key_knowledge>none",
+    "<key_knowledge>" + "".join(f"- note {number} of the run about parser and tests\n" for number in range(300)),
+)
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> Any:
+    slow = SlowSummariser()
+    slow.may_summarise.set()
+    slow.default_answer = LONG_SNAPSHOT
+    studio = Studio(tmp_path, model=slow, compression_background="auto")
+    yield studio
+    await studio.app.close()
+
+
+async def masked_since(desk: Studio, room: int) -> Session:
+    """A session at its trigger, whose outputs were shortened to so many tokens after a compression was prepared."""
+    session = await desk.load(agent_run(14, 1500))
+    desk.set(compression_token_cap=round(session.token_count(session.choice()).tokens / 0.85))
+    await desk.chat("go on")
+    await desk.heard.wait_for(CompressionPrepared)
+    prepared = session.prepared.entry
+    assert prepared is not None
+    assert prepared.compression.hides is not None
+    first, last = prepared.compression.hides
+    await fit_view(session, room, texts=False)
+    cuts = [cut for entry in session.history.entries if isinstance(entry, MaskEntry) for cut in entry.cuts]
+    assert any(first <= cut.seq <= last for cut in cuts)
+    await desk.chat("below the trigger")
+    reach_trigger(desk, session)
+    return session
+
+
+async def test_what_masks_saved_already_is_not_saved_again_by_what_was_prepared_before(desk: Studio) -> None:
+    session = await masked_since(desk, 14_000)
+    before = session.token_count(session.choice())
+    told = (await desk.chat("now")).compression
+    assert told is not None
+    assert (told.status, told.trigger) == ("COMPRESSED", "background")
+    assert (told.original_token_count, told.token_count_source) == before
+    assert told.new_token_count == pytest.approx(desk.model.count(desk.model.main()[-1]), rel=0.05)
+
+
+async def test_what_would_not_make_the_request_smaller_any_more_is_not_installed(desk: Studio) -> None:
+    session = await masked_since(desk, 4_000)
+    assert (await desk.chat("now")).compression is None
+    assert session.history.in_force == {}
+    assert session.prepared.entry is None
