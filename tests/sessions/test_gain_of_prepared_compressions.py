@@ -11,23 +11,23 @@ from gemini_companion.engine.history.tool_entries import MaskEntry
 from gemini_companion.sessions.compression_events import CompressionPrepared
 from gemini_companion.sessions.fitting import fit_view
 from gemini_companion.sessions.session import Session
-from tests.support.conversations import agent_run
-from tests.support.preparing_desk import reach_trigger
+from tests.support.conversations import agent_run, dialogue
+from tests.support.preparing_desk import BOTH_CALLS, reach_trigger, settled
 from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
 
-LONG_SNAPSHOT = SNAPSHOT.replace(
-    "<key_knowledge>none",
-    "<key_knowledge>" + "".join(f"- note {number} of the run about parser and tests\n" for number in range(300)),
-)
+
+def long_snapshot(notes: int) -> str:
+    known = "".join(f"- note {number} of the run about parser and tests\n" for number in range(notes))
+    return SNAPSHOT.replace("<key_knowledge>none", f"<key_knowledge>{known}")
 
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> Any:
     slow = SlowSummariser()
     slow.may_summarise.set()
-    slow.default_answer = LONG_SNAPSHOT
+    slow.default_answer = long_snapshot(300)
     studio = Studio(tmp_path, model=slow, compression_background="auto")
     yield studio
     await studio.app.close()
@@ -66,3 +66,33 @@ async def test_what_would_not_make_the_request_smaller_any_more_is_not_installed
     assert (await desk.chat("now")).compression is None
     assert session.history.in_force == {}
     assert session.prepared.entry is None
+
+
+async def nearly_all_fixed(desk: Studio, **more: Any) -> Session:
+    """A session that is past its trigger even compressed, for that takes off only a hundredth of its request."""
+    session = await desk.load(dialogue(6, 70), system_instruction="Keep to the rules of this house. " * 5_000)
+    desk.model.default_answer = SNAPSHOT
+    await desk.chat("go on")  # it is counted from here on
+    desk.set(compression_token_cap=session.token_count(session.choice()).tokens - 2_000, **more)
+    return session
+
+
+@pytest.mark.parametrize("mode", ["auto", "off"])
+async def test_where_next_to_nothing_is_saved_no_model_is_asked_at_every_prompt(desk: Studio, mode: str) -> None:
+    desk.set(compression_background="off")
+    session = await nearly_all_fixed(desk, compression_background=mode)
+    for prompt in ("one", "two", "three", "four"):
+        await desk.chat(f"{prompt} " + "word " * 200)
+        await settled(session)
+    asked = [request for request in desk.model.requests if request.role == "utility_compressor"]
+    assert len(asked) == BOTH_CALLS
+    assert len(session.history.in_force) == (mode == "off"), "one that is due is made once, as small as it is"
+    assert not desk.heard.of(CompressionPrepared)
+    assert session.token_count(session.choice()).tokens >= (session.mark(session.choice()).tokens or 0)
+
+
+async def test_what_would_save_next_to_nothing_at_the_trigger_is_not_installed(desk: Studio) -> None:
+    desk.model.default_answer = long_snapshot(315)
+    session = await masked_since(desk, 7_600)
+    assert (await desk.chat("now")).compression is None
+    assert session.history.in_force == {}

@@ -141,3 +141,21 @@ def test_a_compression_ends_the_waiting_and_a_truncation_does_not() -> None:
 
 def test_a_pause_at_a_count_that_no_view_can_have_is_none() -> None:
     assert not Breaker([undo(after=10**15)]).is_paused(600_000, LIMIT)
+
+
+@pytest.mark.parametrize("trigger", ["auto", "background"])
+@pytest.mark.parametrize("status", ["COMPRESSED", "CONTENT_TRUNCATED"])
+def test_after_an_automatic_one_that_saved_next_to_nothing_the_count_must_grow_by_a_tenth(
+    trigger: str, status: str
+) -> None:
+    little = compression(status, trigger=trigger, original_token_count=1_020, new_token_count=1_000)
+    breaker = Breaker([little])
+    assert breaker.is_paused(1_099, LIMIT)
+    assert not breaker.is_paused(1_100, LIMIT)
+    assert not breaker.has_failed(1_000)
+    breaker.apply(compression(trigger=trigger))
+    assert not breaker.is_paused(1_000, LIMIT), "the next one saved half"
+
+
+def test_one_by_hand_that_saved_next_to_nothing_lets_the_next_automatic_one_be() -> None:
+    assert not Breaker([compression(original_token_count=1_020, new_token_count=1_000)]).is_paused(1_000, LIMIT)

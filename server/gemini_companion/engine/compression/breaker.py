@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from gemini_companion.engine.compression.types import FAULTS
+from gemini_companion.engine.compression.types import FAULTS, Counts
 from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, Entry, UndoEntry
 
 FAILURES_IN_A_ROW: Final = 3
@@ -18,6 +18,10 @@ PAUSE_SHARE: Final = 0.1
 """Share of the limit by which the count must grow after an undo or a cancelled automatic run."""
 
 
+GROWTH_AFTER_LITTLE: Final = 1.1
+"""After an automatic compression that saved next to nothing, the next waits until the count is this multiple of it."""
+
+
 class Breaker:
     """The failure flag (Gemini CLI's `hasFailedCompressionAttempt`) and the pauses of automatic compression.
 
@@ -28,6 +32,8 @@ class Breaker:
         self._failed_at: int | None = None
         self._failures = 0
         self._paused_at: int | None = None
+        self._little_at: int | None = None
+        """The count behind an automatic compression that saved next to nothing."""
         for entry in entries:
             self.apply(entry)
 
@@ -36,10 +42,13 @@ class Breaker:
         match entry:
             case AttemptEntry():
                 self._attempt(entry)
-            case CompressionEntry(result=result) if result.status == "COMPRESSED":
-                self._failed_at, self._failures, self._paused_at = None, 0, None
+            case CompressionEntry(result=result):
+                if result.status == "COMPRESSED":
+                    self._failed_at, self._failures, self._paused_at, self._little_at = None, 0, None, None
+                if result.trigger != "manual" and Counts.of(result).save_little:
+                    self._little_at = result.new_token_count
             case UndoEntry(result=result):
-                self._failed_at, self._failures = None, 0
+                self._failed_at, self._failures, self._little_at = None, 0, None
                 self._paused_at = result.new_token_count
             case _:
                 pass
@@ -62,10 +71,14 @@ class Breaker:
         return self._failed_at is not None and token_count < self._failed_at * GROWTH_THAT_CLEARS
 
     def is_paused(self, token_count: int, token_limit: int) -> bool:
-        """True while automatic compression waits for the count to grow by a tenth of the limit.
+        """True while automatic compression waits for the count to grow by a tenth: of the limit, or of the count itself
+        where the last one saved next to nothing.
 
         A pause at a count beyond the window is none: no view has so many tokens, whatever an imported log says.
         """
+        little = self._little_at
+        if little is not None and little <= token_limit and token_count < little * GROWTH_AFTER_LITTLE:
+            return True
         if self._paused_at is None or self._paused_at > token_limit:
             return False
         return token_count < self._paused_at + token_limit * PAUSE_SHARE

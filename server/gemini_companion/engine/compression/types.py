@@ -31,6 +31,9 @@ from gemini_companion.engine.tokens.limits import DEFAULT_TOKEN_LIMIT
 FIRST_SEQ: Final = 1
 """The first sequence number of a log."""
 
+LEAST_SHARE: Final = 0.05
+"""Share of the request below which what a compression saves is next to nothing."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trim:
@@ -185,6 +188,11 @@ class Counts(NamedTuple):
     before: int
     after: int
     source: TokenCountSource
+
+    @property
+    def save_little(self) -> bool:
+        """Whether what is saved is next to nothing, for which no model should be asked again and again."""
+        return self.before - self.after < LEAST_SHARE * self.before
 
     @classmethod
     def of(cls, result: CompressionResult) -> Counts:

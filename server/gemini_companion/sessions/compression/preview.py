@@ -28,7 +28,7 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.sessions.compression.gating import SnapshotGate, judged, span_of_entry, with_note
 from gemini_companion.sessions.compression.install import count_both, observe_before, read_both
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
-from gemini_companion.sessions.compression.run import CompressionRun
+from gemini_companion.sessions.compression.run import TOO_LITTLE, CompressionRun
 from gemini_companion.sessions.compression.summariser import Written
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.session import Session
@@ -139,6 +139,8 @@ class _ApplyRun(CompressionRun):
                 " it was not applied."
             )
             return await self._failed(self.result(status, counts, message=message))
+        if self.compression.trigger == "background" and counts.save_little:
+            return self._nothing(TOO_LITTLE)
         self.compression.enter("installing")
         first, last = entry.hides or (1, 0)
         split_at = sum(1 for item in before if item.seq <= last)

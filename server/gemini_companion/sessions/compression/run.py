@@ -64,6 +64,9 @@ NOT_AGAIN: Final = (
 )
 """Why an automatic run ends at once while the failure flag is set."""
 
+TOO_LITTLE: Final = "Not compressed ahead of need: it would save next to nothing."
+"""Why what is prepared is not kept, or not installed."""
+
 
 @dataclass(slots=True, kw_only=True)
 class CompressionRun:
@@ -170,6 +173,8 @@ class CompressionRun:
         status = judge(counts)
         if status != "COMPRESSED":
             return await self._failed(self.result(status, counts, plan=plan))
+        if self.compression.is_quiet and counts.save_little:
+            return self._nothing(TOO_LITTLE)
         result = self.result(status, counts, plan=plan, snapshot=admission.written.snapshot, with_id=True)
         verdict = verdict_of_plan(session, self.choice, plan, counts, admission.written.snapshot)
         result = msgspec.structs.replace(judged(result, admission), verdict=verdict)
