@@ -27,6 +27,7 @@ from gemini_companion.engine.history.log import (
     Entry,
     IdeContextEntry,
     ModelChangeEntry,
+    PreviewEntry,
     ResumeEntry,
     UndoEntry,
 )
@@ -78,15 +79,13 @@ class Session:
         self.breaker, self.experience, self.prepared = Breaker(), Experience(), Prepared()
         self.lane = Lane()
         self.compressions = ActiveCompressions()
-        self.fact_cache = FactCache()
-        """The facts of contents that a compression looked through before."""
+        self.fact_cache = FactCache()  # the facts of contents that a compression looked through before
         self.conversation = Conversation()
         self.system_instruction = meta.system_instruction
         self.prompt_basis = PromptBasis()
         self.environment: Content | None = None
         """The first content of every request, built where the view begins anew."""
-        self.environment_of: tuple[str, ...] | None = None
-        """The compressions that were in force when it was built."""
+        self.environment_of: tuple[str, ...] | None = None  # the compressions that were in force when it was built
         self.asked_model: str | None = None
         """The model that the running turn's request named; the session's own once it has answered."""
         self.route = Route()
@@ -106,8 +105,7 @@ class Session:
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._writer = LogWriter(meta.session_id, services)
         self.surroundings = Surroundings(self.ledger)
-        self.tools = services.tools
-        """What the model can call; the tools of servers join where a turn begins."""
+        self.tools = services.tools  # what the model can call; the tools of servers join where a turn begins
         self._offering = Offering(services)
         for entry in entries:
             self._take_in(entry)
@@ -311,8 +309,7 @@ class Session:
         left = None if mark.tokens is None else max(0, mark.tokens - count.tokens)
         verdict = self.costs(choice).estimate(count.tokens, self.parts(), settings.compression_strategy)
         under_way = self.compressions.shown
-        mode, strategies = settings.compression_background, settings.compression_strategies
-        prepared = self.prepared.installable(self.history, mode, strategies)
+        prepared = self.ready_compression()
         return CompressionStatusReport(
             session_id=self.session_id,
             state=self.compressions.state(is_prepared=prepared is not None),
@@ -336,6 +333,10 @@ class Session:
             compressions=len(self.history.compressions),
             can_undo=any(map(can_undo, self.history.in_force.values())),
         )
+
+    def ready_compression(self) -> PreviewEntry | None:
+        """The prepared compression that may be installed now, under the settings as they are."""
+        return self.prepared.installable(self.history, *self.services.settings().compression_terms)
 
     def elapsed_ms(self, started: float) -> int:
         """Milliseconds since a point on the monotonic clock."""

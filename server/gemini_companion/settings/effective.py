@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, Literal
@@ -142,6 +143,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def compression_strategies(self) -> tuple[StrategyName | None, ...]:
         """Those that automatic compressions go by."""
         return self.compression_strategy, self.compression_compare
+
+    @property
+    def compression_basis(self) -> str:
+        """A checksum of what else makes a compression the one that it is: who writes it, and what is refused."""
+        basis = self.model_name, self.local_model, self.compression_model, self.compression_gate, self.retention_floor
+        return f"{zlib.crc32(msgspec.json.encode(basis)):08x}"
+
+    @property
+    def compression_terms(self) -> tuple[BackgroundMode, tuple[StrategyName | None, ...], str]:
+        """What a prepared compression must fit to count: other settings would have made another one, or none."""
+        return self.compression_background, self.compression_strategies, self.compression_basis
 
 
 def settle(

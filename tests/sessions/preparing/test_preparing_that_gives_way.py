@@ -10,6 +10,7 @@ import pytest
 from gemini_companion.engine.errors import Cancelled
 from gemini_companion.sessions.compression.background import wait_for_idle_time
 from gemini_companion.sessions.compression_events import CompressionPrepared, CompressionStarted
+from gemini_companion.sessions.events import SettingsChanged
 from tests.support.preparing_desk import begin, chat_at, state, within
 from tests.support.scripted_hooks import hook, use
 from tests.support.sessions import Studio
@@ -94,17 +95,35 @@ async def test_a_chat_that_is_left_unnoticed_while_idle_time_is_waited_for_is_no
     assert not session.compressions.previews()
 
 
-async def test_what_other_settings_voided_is_not_back_after_a_restart_nor_in_a_fork(opened: Any) -> None:
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"compression_strategy": "userMessages"},
+        {"compression_model": "gemini-2.5-flash"},
+        {"model_name": "gemini-2.5-flash"},
+        {"retention_floor": 0.9},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+async def test_what_other_settings_voided_is_not_back_after_a_restart_nor_in_a_fork(
+    opened: Any, other: dict[str, Any]
+) -> None:
     first: Studio = opened()
     first.set(compression_background="auto")
     session = await chat_at(first, 0.85)
     await first.chat("go on")
     await first.heard.wait_for(CompressionPrepared)
+    before = first.services.settings()
+    first.set(**other)
+    first.app.notify_all(SettingsChanged(keys=("companion.compression.model",)))
+    assert state(first, session) == "idle"
+    first.set(**{name: getattr(before, name) for name in other})
+    assert state(first, session) == "prepared", "it counts again under the settings that it was made under"
     fork = await first.app.fork(first.client, session.session_id, None)
     assert state(first, await first.app.load(first.client, fork.session_id)) == "idle"
     await first.app.close()
     second: Studio = opened()
-    second.set(compression_background="auto", compression_strategy="userMessages")
+    second.set(compression_background="auto", **other)
     await second.app.open_session(second.client, session.session_id)
     assert state(second, await second.app.load(second.client, None)) == "idle"
 

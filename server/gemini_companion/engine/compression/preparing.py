@@ -147,15 +147,22 @@ class Prepared:
                 pass
 
     def installable(
-        self, history: History, mode: BackgroundMode, strategies: Collection[StrategyName | None] = ()
+        self,
+        history: History,
+        mode: BackgroundMode,
+        strategies: Collection[StrategyName | None] = (),
+        basis: str = "",
     ) -> PreviewEntry | None:
         """It, if it may be installed in the history of the same log now.
 
-        Of `strategies`, those of the settings, one must have made it, which other settings would not; empty for any.
+        Other settings would have made another one, so it counts under its own alone: of `strategies`, those of the
+        settings, one must have made it (empty for any), and their `basis` must be its own, where both are known.
         """
         if self.entry is None or mode == "off" or not is_installable(history, self.entry):
             return None
         if strategies and self.entry.compression.result.strategy not in strategies:
+            return None
+        if basis and self.entry.basis not in ("", basis):
             return None
         return self.entry
 

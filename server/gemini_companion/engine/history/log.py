@@ -202,6 +202,8 @@ class PreviewEntry(LogEntry, tag="preview", frozen=True, kw_only=True):
     compression: CompressionEntry
     base_seq: int
     """The log's newest `seq` when it was computed."""
+    basis: str = ""
+    """A checksum of the settings that it was made under; `""` in what earlier versions wrote."""
 
 
 class UndoEntry(LogEntry, tag="undo", frozen=True, kw_only=True):

@@ -50,11 +50,8 @@ def is_on(session: Session) -> bool:
 
 def ready(session: Session) -> PreviewEntry | None:
     """What may be installed without asking a model: the prepared one, else a person's preview that was joined."""
-    settings = session.services.settings()
-    mode, strategies = settings.compression_background, settings.compression_strategies
-    prepared = session.prepared.installable(session.history, mode, strategies)
-    preview = session.history.preview
-    if prepared is None and preview is not None and mode != "off":
+    prepared, preview = session.ready_compression(), session.history.preview
+    if prepared is None and preview is not None and session.services.settings().compression_background != "off":
         prepared = preview if preview.compression_id == session.compressions.preparations.joined else None
     return prepared
 
@@ -133,10 +130,9 @@ def give_way(session: Session) -> None:
 
 
 def heed(session: Session, event: Event) -> None:
-    """Void what other settings of compression make another one of, or none."""
+    """End what other settings make another compression of, or none. One that is ready tells under which it counts."""
     if isinstance(event, SettingsChanged) and _is_about_compressing(event.keys):
         end(session, "settings")
-        session.prepared.drop()
         session.compressions.preparations.forget_failures()
 
 

@@ -163,9 +163,10 @@ async def keep_preview(session: Session, entry: CompressionEntry, base_version: 
     """Keep what would be installed in the log as a preview, made of the history up to `base_version`."""
     stamp, compression_id = session.stamp(), entry.compression_id
     kept = msgspec.structs.replace(entry, preview_id=compression_id)
+    basis = session.services.settings().compression_basis
     await session.append(
         lambda seq: PreviewEntry(
-            **stamp, seq=seq, compression_id=compression_id, compression=kept, base_seq=base_version
+            **stamp, seq=seq, compression_id=compression_id, compression=kept, base_seq=base_version, basis=basis
         )
     )
 

@@ -154,9 +154,7 @@ async def _join(session: Session, compression: Compression) -> CompressionResult
 
 async def _install_prepared(session: Session, client: str) -> CompressionResult | None:
     """Install what is prepared, since somebody asks to compress; `None` if there is nothing, or nothing came of it."""
-    settings = session.services.settings()
-    mode, strategies = settings.compression_background, settings.compression_strategies
-    prepared = session.prepared.installable(session.history, mode, strategies)
+    prepared = session.ready_compression()
     if prepared is None:
         return None
     try:
