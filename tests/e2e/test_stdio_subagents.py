@@ -114,24 +114,37 @@ async def test_the_chat_of_a_subagent_that_was_stopped_is_named_in_the_log(offic
     ] == [("interrupted", child)]
 
 
+def notes_of(part: int, lines: int) -> str:
+    """What an agent says of a file; unlike an output it is not shortened as it grows old."""
+    return "".join(f"Function part{part}_{line} returns {line}, and nothing else calls it.\n" for line in range(lines))
+
+
+def reads_with_notes(office: Office, emulator: Emulator, *, notes: int, gate: Gate | None = None) -> None:
+    """The agent reads seven files, one after another, and says much of each; the last call waits for `gate`."""
+    emulator.script(answer(handed("Read all parts.")), method="streamGenerateContent")
+    for number in range(7):
+        (office.workspace / f"part{number}.py").write_text(f"def part{number}_0(): return 0\n", "utf-8")
+        read = call("read_file", {"file_path": f"part{number}.py"}, call_id=f"r{number}")
+        waits = [gate] if gate is not None and number == 6 else []
+        emulator.script(answer(*waits, notes_of(number, notes), read), method="streamGenerateContent")
+    emulator.script("There are seven functions.", "The subagent counted seven.", method="streamGenerateContent")
+
+
+def settle(office: Office, background: str) -> None:
+    settings = office.tmp_path / "home" / ".gemini" / "settings.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    model, ahead = {"compressionThreshold": 0.2, "tokenLimit": 60_000}, {"compression": {"background": background}}
+    settings.write_text(json.dumps({"model": model, "companion": ahead}), "utf-8")
+
+
 async def test_its_window_is_compressed_by_itself_and_the_chat_grows_by_the_result_alone(
     office: Office, emulator: Emulator
 ) -> None:
-    long = "\n".join(f"def function_{number}(): return {number}  # a line of code" for number in range(900))
-    for number in range(6):
-        (office.workspace / f"part{number}.py").write_text(long.replace("function", f"part{number}"), "utf-8")
-    settings = office.tmp_path / "home" / ".gemini" / "settings.json"
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    model = {"compressionThreshold": 0.2, "tokenLimit": 60_000}
-    settings.write_text(json.dumps({"model": model}), "utf-8")
-    emulator.script(answer(handed("Read all parts.")), method="streamGenerateContent")
-    for number in range(6):
-        read = call("read_file", {"file_path": f"part{number}.py"}, call_id=f"r{number}")
-        emulator.script(answer(read), method="streamGenerateContent")
-    emulator.script("There are 5,400 functions.", "The subagent counted 5,400.", method="streamGenerateContent")
+    settle(office, "off")
+    reads_with_notes(office, emulator, notes=300)
     async with office.server() as spoken:
         result = await spoken.ask("gemini/chat", {"prompt": "Count the functions."})
-        assert result["text"] == "The subagent counted 5,400."
+        assert result["text"] == "The subagent counted seven."
         kinds = [event["kind"] for event in spoken.events if event["type"] == "agentActivity"]
         assert kinds.count("compressed") >= 2
         assert not [event for event in spoken.events if event["type"].startswith("compression")]
@@ -143,19 +156,9 @@ async def test_its_window_is_compressed_by_itself_and_the_chat_grows_by_the_resu
 async def test_its_compression_is_prepared_while_it_works_and_installed_between_its_rounds(
     office: Office, emulator: Emulator
 ) -> None:
-    long = "\n".join(f"def function_{number}(): return {number}  # a line of code" for number in range(900))
-    for number in range(7):
-        (office.workspace / f"part{number}.py").write_text(long.replace("function", f"part{number}"), "utf-8")
-    settings = office.tmp_path / "home" / ".gemini" / "settings.json"
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    model, ahead = {"compressionThreshold": 0.2, "tokenLimit": 60_000}, {"compression": {"background": "auto"}}
-    settings.write_text(json.dumps({"model": model, "companion": ahead}), "utf-8")
+    settle(office, "auto")
     gate = Gate()
-    emulator.script(answer(handed("Read all parts.")), method="streamGenerateContent")
-    for number in range(7):
-        read = call("read_file", {"file_path": f"part{number}.py"}, call_id=f"r{number}")
-        emulator.script(answer(*([gate] if number == 6 else []), read), method="streamGenerateContent")
-    emulator.script("There are 6,300.", "The subagent counted 6,300.", method="streamGenerateContent")
+    reads_with_notes(office, emulator, notes=105, gate=gate)
     async with office.server() as spoken:
         chat = spoken.start("gemini/chat", {"prompt": "Count the functions."})
         await gate.wait_reached()
@@ -164,7 +167,7 @@ async def test_its_compression_is_prepared_while_it_works_and_installed_between_
             while (await spoken.ask("gemini/compressionStatus", {"sessionId": agent}))["state"] != "prepared":
                 await asyncio.sleep(0)
         gate.release()
-        assert (await chat)["text"] == "The subagent counted 6,300."
+        assert (await chat)["text"] == "The subagent counted seven."
         kinds = [event["kind"] for event in spoken.events if event["type"] == "agentActivity"]
         assert "compressed" in kinds
         asked = [request for request in emulator.asked("streamGenerateContent") if "state_snapshot" in request.text]

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import type { Panel } from "./support/panel.js";
 import { snapshot, summarised } from "./support/snapshots.js";
 import { keepPicture, stage } from "./support/stage.js";
 import { sentences } from "./support/texts.js";
@@ -12,15 +13,13 @@ const set = stage("preparing", { emulator: true });
 beforeAll(() => {
   const settings = join(set.server.folder, "home/.gemini");
   mkdirSync(settings, { recursive: true });
-  writeFileSync(
-    join(settings, "settings.json"),
-    JSON.stringify({ model: { tokenLimit: 30_000 }, companion: { compression: { background: "auto" } } }),
-  );
+  writeFileSync(join(settings, "settings.json"), JSON.stringify({ model: { tokenLimit: 30_000 } }));
 });
 
-test("it is prepared, announced and installed while answers stream and the person types on", async () => {
+test("it is prepared, announced and installed while answers stream and the person reads and types on", async () => {
   const panel = await set.newChat();
   const { window, emulator } = set;
+  const { keyboard } = window.page; // types where the focus is, as a person does
   await emulator.script([{ pieces: [{ gate: "writing" }, SNAPSHOT] }, ...summarised(SNAPSHOT)], "snapshot");
   const share = async (): Promise<number> => Number.parseInt(await panel.meter.innerText(), 10);
   let turn = 0;
@@ -38,33 +37,45 @@ test("it is prepared, announced and installed while answers stream and the perso
   await panel.button(/A compression is being prepared while you work/).waitFor();
   expect(await panel.divider(/ompress/).count()).toBe(0);
 
-  // It becomes ready while an answer streams.
+  // It becomes ready while an answer streams, something further up is read, and the next prompt is typed.
   await emulator.script([{ pieces: ["This answer is long. ", { gate: "answering" }, "Now it is done."] }]);
   await panel.send("A short one?");
   await emulator.reached("answering");
-  await panel.composer.fill("What I type mean");
+  await scrollUp(panel);
+  await watch(panel);
+  await keyboard.type("What I type", { delay: 40 });
   await emulator.release("writing");
+  await keyboard.type(" is not lost,", { delay: 40 });
   await panel.button(/A compression is prepared: you will not wait for it/).waitFor();
   await window.statusItem("%").locator(".codicon-check").waitFor();
-  await panel.composer.press("End");
-  await panel.composer.pressSequentially("while");
-  expect(await panel.composer.inputValue()).toBe("What I type meanwhile");
+  await keyboard.type(" nor held up.", { delay: 40 });
+  expect(await panel.composer.inputValue()).toBe("What I type is not lost, nor held up.");
   await keepPicture(set, "preparing", "1-prepared-while-an-answer-streams");
   expect(await panel.divider(/ompress/).count()).toBe(0);
-  await emulator.release("answering");
-  await panel.isIdle();
+  expect(await watched(panel)).toEqual(UNDISTURBED);
 
-  // The next prompt takes it along, and is answered at once.
+  // The prompt waits for its turn, and takes the compression along: it is installed while the person reads and types.
   const before = (await emulator.requests("generateContent")).length;
   await emulator.script([{ pieces: ["This one too. ", { gate: "answering again" }, "Done."] }]);
-  await panel.send("And now?");
+  await keyboard.press("Enter");
+  await panel.queue.getByText("What I type is not lost").waitFor();
+  await scrollUp(panel);
+  await watch(panel);
+  await keyboard.type("And this", { delay: 40 });
+  await emulator.release("answering");
+  await keyboard.type(" goes on while it is sent,", { delay: 40 });
   await emulator.reached("answering again");
+  await keyboard.type(" and after.", { delay: 40 });
+  expect(await panel.composer.inputValue()).toBe("And this goes on while it is sent, and after.");
+  await keepPicture(set, "preparing", "2-installed-while-something-is-read");
+  expect(await watched(panel)).toEqual(UNDISTURBED);
+  await panel.frame
+    .getByRole("button", { name: /latest|end/i })
+    .first()
+    .click();
   await panel.divider(/Chat compressed in the background/).waitFor();
-  await panel.composer.fill("And this goes ");
-  await panel.composer.pressSequentially("on.");
-  expect(await panel.composer.inputValue()).toBe("And this goes on.");
   await panel.stop.waitFor();
-  await keepPicture(set, "preparing", "2-installed-while-an-answer-streams");
+  await keepPicture(set, "preparing", "3-installed-while-an-answer-streams");
   const last = (await emulator.requests("streamGenerateContent")).at(-1);
   expect(last?.text).toContain("The user mends the tokenizer");
   expect(last?.text).not.toContain("Question 1:");
@@ -75,6 +86,60 @@ test("it is prepared, announced and installed while answers stream and the perso
   const done = panel.divider(/Chat compressed in the background/);
   await done.getByText(/[\d,]+ → [\d,]+ tokens, \d+% less/).waitFor();
   await done.getByRole("button", { name: "Undo" }).waitFor();
+  expect(await panel.composer.inputValue()).toBe("And this goes on while it is sent, and after.");
   expect(await share()).toBeLessThan(45);
-  await keepPicture(set, "preparing", "3-compressed-in-the-background");
+  await keepPicture(set, "preparing", "4-compressed-in-the-background");
 });
+
+/** What `watched` says of a page on which nothing took the focus, a letter or the reader's place. */
+const UNDISTURBED = { focusLost: 0, lettersLost: 0, moved: 0, looked: expect.any(Number) as number };
+
+/** Reads a little further up, with the wheel. */
+async function scrollUp(panel: Panel): Promise<void> {
+  const box = await panel.transcript.boundingBox();
+  if (box === null) throw new Error("There is no transcript.");
+  const { mouse } = set.window.page;
+  await mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const place = (): Promise<number> => panel.transcript.evaluate((feed) => feed.scrollTop);
+  const was = await place();
+  await mouse.wheel(0, -400);
+  await expect.poll(place).toBeLessThan(was);
+  for (let at = -1; at !== (at = await place());) await panel.frame.evaluate(() => new Promise(requestAnimationFrame));
+}
+
+/** Looks from now on, at every frame, where the focus is, what the composer holds and where the text stands that is read. */
+async function watch(panel: Panel): Promise<void> {
+  await panel.composer.focus();
+  await panel.transcript.evaluate((feed) => {
+    const composer = document.activeElement as HTMLTextAreaElement;
+    const middle = feed.getBoundingClientRect().top + feed.clientHeight / 2;
+    const read = [...feed.querySelectorAll("[role=article]")].find(
+      (one) => one.getBoundingClientRect().bottom > middle,
+    );
+    if (read === undefined) throw new Error("Nothing is read.");
+    const place = read.getBoundingClientRect().top;
+    const seen = { looked: 0, focusLost: 0, lettersLost: 0, moved: 0 };
+    let length = composer.value.length;
+    (window as Window & { seen?: typeof seen }).seen = seen;
+    const look = (): void => {
+      if ((window as Window & { seen?: typeof seen }).seen !== seen) return;
+      seen.looked++;
+      if (document.activeElement !== composer) seen.focusLost++;
+      if (composer.value.length < length) seen.lettersLost++;
+      length = composer.value.length;
+      if (!read.isConnected || Math.abs(read.getBoundingClientRect().top - place) > 2) seen.moved++;
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+}
+
+/** In how many frames since `watch` something was not as it should be. */
+async function watched(panel: Panel): Promise<unknown> {
+  return await panel.frame.evaluate(() => {
+    const kept = window as Window & { seen?: unknown };
+    const seen = kept.seen;
+    delete kept.seen;
+    return seen;
+  });
+}

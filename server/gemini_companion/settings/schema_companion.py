@@ -47,7 +47,7 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """
     mode: Literal["auto", "remind", "off"] = "auto"
     """Whether a history is compressed by itself: "auto"; "remind", which only says that it is due; or "off"."""
-    background: BackgroundMode = "off"
+    background: BackgroundMode = "auto"
     """Whether a compression is prepared while you work, so that you do not wait for it: "auto", from 80 % of the
     threshold on and in idle time; "idle", in idle time alone; or "off", when it is due. One may be prepared in vain, or
     anew, which costs requests.
