@@ -75,6 +75,15 @@ test("it is prepared, announced and installed while answers stream and the perso
     .click();
   await panel.divider(/Chat compressed in the background/).waitFor();
   await panel.stop.waitFor();
+  // It stands where it came, above the prompt that it was installed with.
+  const shown = [
+    panel.answers.filter({ hasText: "Now it is done." }),
+    panel.divider(/Chat compressed in the background/),
+    panel.prompts.filter({ hasText: "What I type" }),
+    panel.answers.filter({ hasText: "This one too." }),
+  ];
+  const tops = await Promise.all(shown.map((row) => row.evaluate((one) => one.getBoundingClientRect().top)));
+  expect(tops).toEqual([...tops].sort((a, b) => a - b));
   await keepPicture(set, "preparing", "3-installed-while-an-answer-streams");
   const last = (await emulator.requests("streamGenerateContent")).at(-1);
   expect(last?.text).toContain("The user mends the tokenizer");
@@ -92,7 +101,12 @@ test("it is prepared, announced and installed while answers stream and the perso
 });
 
 /** What `watched` says of a page on which nothing took the focus, a letter or the reader's place. */
-const UNDISTURBED = { focusLost: 0, lettersLost: 0, moved: 0, looked: expect.any(Number) as number };
+const UNDISTURBED = {
+  focusLost: 0,
+  lettersLost: 0,
+  moved: 0,
+  looked: expect.toSatisfy((frames: number) => frames > 20) as number,
+};
 
 /** Reads a little further up, with the wheel. */
 async function scrollUp(panel: Panel): Promise<void> {
@@ -112,10 +126,8 @@ async function watch(panel: Panel): Promise<void> {
   await panel.composer.focus();
   await panel.transcript.evaluate((feed) => {
     const composer = document.activeElement as HTMLTextAreaElement;
-    const middle = feed.getBoundingClientRect().top + feed.clientHeight / 2;
-    const read = [...feed.querySelectorAll("[role=article]")].find(
-      (one) => one.getBoundingClientRect().bottom > middle,
-    );
+    const top = feed.getBoundingClientRect().top;
+    const read = [...feed.querySelectorAll("article")].find((one) => one.getBoundingClientRect().bottom > top);
     if (read === undefined) throw new Error("Nothing is read.");
     const place = read.getBoundingClientRect().top;
     const seen = { looked: 0, focusLost: 0, lettersLost: 0, moved: 0 };

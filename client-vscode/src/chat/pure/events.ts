@@ -1,9 +1,9 @@
 /** What each event of the daemon does to the rows. */
 import type { AnswerRow, Receipt } from "../../panel/contract.js";
-import type { CompressionCompleted, CompressionFailed, EventParams, OutputsMasked, Usage } from "../../protocol.gen.js";
-import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
+import type { EventParams, OutputsMasked, Usage } from "../../protocol.gen.js";
 import type { ConversationRows } from "./conversationRows.js";
 import { budgetUsed } from "./budgetNotices.js";
+import { compressionConcluded, rowBelow } from "./compressionEvents.js";
 import { errorView } from "./faults.js";
 import { visibleText } from "./history.js";
 import { agentActivity } from "./agentEvents.js";
@@ -132,7 +132,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       chat.setConstraints(event.constraints);
       return;
     case "compressionStarted":
-      chat.add({
+      chat.addBefore(rowBelow(chat, event.trigger), {
         kind: "divider",
         id: `c:${event.compressionId}`,
         compressionId: event.compressionId,
@@ -151,7 +151,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       return;
     case "compressionCompleted":
     case "compressionFailed":
-      concluded(chat, event, time);
+      compressionConcluded(chat, event, time);
       return;
     case "compressionCancelled":
       chat.change(`c:${event.compressionId}`, "divider", { state: "cancelled" });
@@ -316,26 +316,4 @@ function masked(chat: ConversationRows, turnId: string, { outputs, tokensSaved }
 function addReceipt(chat: ConversationRows, turnId: string, receipt: Receipt): void {
   const row = chat.prompt(turnId);
   if (row) chat.change(row.id, "prompt", { receipt: merged(row.receipt, receipt) });
-}
-
-function concluded(chat: ConversationRows, event: CompressionCompleted | CompressionFailed, time: number): void {
-  const { state } = COMPRESSION_STATUSES[event.result.status];
-  const id = `c:${event.compressionId}`;
-  if (!chat.divider(event.compressionId)) {
-    chat.add({
-      kind: "divider",
-      id,
-      compressionId: event.compressionId,
-      state,
-      trigger: event.result.trigger,
-      time,
-      result: event.result,
-    });
-    return;
-  }
-  chat.change(id, "divider", {
-    state,
-    result: event.result,
-    ...(dividerLook(state).isUndoable ? { canUndo: true } : {}),
-  });
 }

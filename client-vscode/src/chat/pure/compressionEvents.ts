@@ -1,0 +1,37 @@
+/** Rows of compressions, as events tell of them. */
+import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
+import type { CompressionCompleted, CompressionFailed, CompressionResult } from "../../protocol.gen.js";
+import type { ConversationRows } from "./conversationRows.js";
+
+/** The row that a new compression stands above; one that was prepared came before the prompt that it was installed with. */
+export function rowBelow(chat: ConversationRows, trigger: CompressionResult["trigger"]): string {
+  const answer = trigger === "background" ? chat.runningAnswer : undefined;
+  return answer?.state === "sending" ? `p:${answer.turnId}` : "";
+}
+
+/** What came of a compression, in its row; one that nobody saw begin has none yet. */
+export function compressionConcluded(
+  chat: ConversationRows,
+  event: CompressionCompleted | CompressionFailed,
+  time: number,
+): void {
+  const { state } = COMPRESSION_STATUSES[event.result.status];
+  const id = `c:${event.compressionId}`;
+  if (!chat.divider(event.compressionId)) {
+    chat.addBefore(rowBelow(chat, event.result.trigger), {
+      kind: "divider",
+      id,
+      compressionId: event.compressionId,
+      state,
+      trigger: event.result.trigger,
+      time,
+      result: event.result,
+    });
+    return;
+  }
+  chat.change(id, "divider", {
+    state,
+    result: event.result,
+    ...(dividerLook(state).isUndoable ? { canUndo: true } : {}),
+  });
+}
