@@ -89,6 +89,36 @@ async def test_answers_go_on_while_one_is_prepared_and_it_is_installed_at_the_tr
         assert (await spoken.ask("gemini/compressionStatus"))["state"] == "idle"
 
 
+async def test_a_prompt_that_fits_goes_first_and_one_that_does_not_waits_and_says_for_what(
+    tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
+) -> None:
+    settle(tmp_path)
+    gate = hold_the_summariser(emulator)
+    async with editor(
+        server_environment(tmp_path, **gemini_environment), workspace, options={"trusted": True}
+    ) as spoken:
+        await grow(spoken, TRIGGER)
+        assert (await spoken.ask("gemini/chat", {"prompt": "It is due, and there is room."}))["text"]
+        prepared = await status_is(spoken, "preparing")
+        sent = len(emulator.asked("streamGenerateContent"))
+
+        large = spoken.start("gemini/chat", {"prompt": "word " * 20_000})
+        started = await spoken.wait_for("compressionStarted")
+        progress = await spoken.wait_for("compressionProgress")
+        waits = await spoken.ask("gemini/compressionStatus")
+        assert (started["compressionId"], started["trigger"]) == (prepared["compressionId"], "auto")
+        assert (progress["phase"], waits["phase"]) == ("summarising", "summarising")
+        assert waits["state"] == "running"
+        assert waits["elapsedMs"] >= progress["elapsedMs"] > 0
+        assert len(emulator.asked("streamGenerateContent")) == sent
+        gate.release()
+        answered = await large
+        assert answered["compression"]["status"] == "COMPRESSED"
+        assert answered["compression"]["compressionId"] == prepared["compressionId"]
+        assert answered["text"]
+        assert len(emulator.asked("streamGenerateContent")) == sent + 1
+
+
 async def test_a_killed_daemon_leaves_what_it_prepared_to_the_next(
     tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
 ) -> None:

@@ -6,7 +6,7 @@ Pure: it says who holds a slot, and calls back whoever gets one later. Waiting i
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final, Literal, TypeAlias
 
@@ -42,7 +42,7 @@ class Urgency:
             risen()
 
     @contextmanager
-    def heard_by(self, risen: Callable[[], None]) -> Iterator[None]:
+    def heard_by(self, risen: Callable[[], None]) -> Generator[None]:
         """Call `risen` if it rises meanwhile."""
         self._waiting.append(risen)
         try:
