@@ -30,10 +30,10 @@ class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
 
     Decode with `msgspec.convert(obj, Content)` or `msgspec.json.decode(data, type=Content)`; either raises
     `msgspec.ValidationError` for another role or for parts that are no JSON objects. Unknown fields of a part survive.
-    The collector of cycles passes it over: JSON has none, and a long history has a great many contents.
     """
 
-    # Parts are JSON, in which nothing leads back: with `gc=False` the collector does not go through long histories.
+    # The collector of cycles passes contents over (`gc=False`): JSON has none, and a long history has a great many.
+
     role: Role
     parts: tuple[Part, ...] = ABSENT
 
