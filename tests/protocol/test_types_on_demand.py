@@ -225,6 +225,7 @@ async def test_a_daemon_that_has_chatted_has_built_few_classes_and_no_table(tmp_
     environment: Mapping[str, str] = server_environment(tmp_path, PYTHONPATH=str(ROOT / "server"))
     command = [sys.executable, "-c", TELLS_ITS_TYPES.format(file=str(file))]
     async with editor(dict(environment), tmp_path / "work", command=command) as spoken:
+        spoken.open(tmp_path / "work" / "parse.py", "def parse(): ...\n")  # a workspace with a document is pygls'
         assert (await spoken.ask("gemini/chat", {"prompt": "What does parse do?"}))["turnId"]
     built, tables = json.loads(file.read_text("utf-8"))
     assert 0 < len(built) <= MOST_CLASSES
