@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from statistics import median
 from tempfile import mkdtemp
 from typing import Any, Final, cast
 
@@ -29,6 +28,7 @@ from tests.performance.conversation import make_contents
 from tests.performance.figures import Figure, Finding
 from tests.performance.instant import InstantModel
 from tests.performance.options import Options
+from tests.performance.spread import median
 from tests.performance.streaming import Source
 from tests.support.sessions import Studio
 
