@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from statistics import median
 from tempfile import mkdtemp
 from typing import Any, Final, TypeAlias, cast
 
@@ -28,6 +27,7 @@ from tests.performance.figures import Figure, Finding, Skipped
 from tests.performance.gemini_cli import CORE, GeminiCliCore, Unavailable
 from tests.performance.instant import InstantModel
 from tests.performance.options import Options
+from tests.performance.spread import median
 from tests.performance.timing import Cost, cost, interleaved, settled
 from tests.support.sessions import Studio
 

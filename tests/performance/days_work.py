@@ -7,7 +7,6 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
-from statistics import median
 from tempfile import mkdtemp
 from typing import Any, Final, cast
 
@@ -27,6 +26,7 @@ from tests.performance.conversation import make_contents
 from tests.performance.instant import InstantModel
 from tests.performance.lateness import Step, worst_lag
 from tests.performance.options import Options
+from tests.performance.spread import median
 from tests.support.sample_tools import SampleTool, allowing
 from tests.support.sessions import ManualClock, Studio
 

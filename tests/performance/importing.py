@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from statistics import median
 from tempfile import mkdtemp
 from typing import Final, TypeVar
 
@@ -30,6 +29,7 @@ from gemini_companion.sessions.session import Session
 from tests.performance.conversation import make_contents
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import ROOT, Options
+from tests.performance.spread import median
 from tests.support.sessions import Studio
 
 NAME: Final = "importing"

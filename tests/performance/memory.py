@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import Final
 
 from gemini_companion.adapters.clock import SystemClock
@@ -21,6 +20,7 @@ from tests.performance.conversation import make_contents
 from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding, Skipped
 from tests.performance.options import Options
+from tests.performance.spread import median
 
 NAME: Final = "memory"
 TARGET_MB: Final = 120

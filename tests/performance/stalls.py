@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from statistics import median
 from tempfile import mkdtemp
 from typing import Any, Final, cast
 
@@ -30,6 +29,7 @@ from tests.performance.figures import Figure, Finding
 from tests.performance.instant import InstantModel
 from tests.performance.lateness import worst_lag
 from tests.performance.options import Options
+from tests.performance.spread import median
 from tests.performance.streaming import Source
 from tests.support.sessions import Studio
 

@@ -17,7 +17,8 @@ from tests.performance.daemon import Daemon, end_group
 from tests.performance.figures import Figure, Finding, Skipped
 from tests.performance.gemini_cli import CLI, Unavailable, installed, node
 from tests.performance.options import Options
-from tests.performance.timing import descendants, interleaved, medians, resident_mib
+from tests.performance.spread import medians
+from tests.performance.timing import descendants, interleaved, resident_mib
 from tests.support.lsp_types import PLAIN
 
 NAME: Final = "startup"

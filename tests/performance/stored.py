@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from statistics import median
 from tempfile import mkdtemp
 from typing import Any, Final, cast
 
@@ -20,11 +19,13 @@ from tests.performance.conversation import make_contents
 from tests.performance.figures import Figure, Finding
 from tests.performance.instant import InstantModel
 from tests.performance.options import Options
+from tests.performance.spread import median
 from tests.support.sessions import ManualClock, Studio
 
 NAME: Final = "stored"
 SIZE: Final = 10_000
 LARGE: Final = 100_000
+SMALL: Final = (100, 1_000)
 _TARGETS: Final = {
     SIZE: {"import": 1_200, "open": 400, "fork": 50, "page": 2},
     LARGE: {"open": 3_000, "fork": 100, "page": 3},
@@ -37,7 +38,7 @@ _PAGE: Final = 50
 
 def run(options: Options) -> Iterator[Finding]:
     """Each size in a store of its own, with a vault as the daemon has it."""
-    for size in (500,) if options.quick else (SIZE, LARGE):
+    for size in (500,) if options.quick else (*SMALL, SIZE, LARGE):
         yield from asyncio.run(_Shelf(options, size).figures())
 
 

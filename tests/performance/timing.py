@@ -7,8 +7,9 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple, TypeVar
+
+from tests.performance.spread import median
 
 T = TypeVar("T")
 

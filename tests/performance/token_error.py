@@ -8,7 +8,6 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import median
 from typing import Any, Final
 
 from fitting.texts import Sample, read_conversations
@@ -18,6 +17,7 @@ from tests.engine.tokens.measured_texts import SAMPLES
 from tests.performance.figures import Figure, Finding, Skipped
 from tests.performance.gemini_cli import Unavailable, installed
 from tests.performance.options import ROOT, Options
+from tests.performance.spread import median
 
 NAME: Final = "tokenError"
 HEURISTIC: Final = "characters alone"

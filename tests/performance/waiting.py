@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from statistics import median
 from tempfile import mkdtemp
 from typing import Any, Final, NamedTuple, cast
 
@@ -22,6 +21,7 @@ from tests.performance.figures import Figure, Finding
 from tests.performance.instant import InstantModel
 from tests.performance.options import Options
 from tests.performance.simulated_time import LoopClock, run_simulated
+from tests.performance.spread import median
 from tests.support.sessions import Studio
 
 NAME: Final = "waiting"
