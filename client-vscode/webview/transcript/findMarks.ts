@@ -84,8 +84,9 @@ class Places {
 interface ShownRow {
   readonly matches: readonly Match[];
   readonly ranges: readonly (Range | undefined)[];
-  /** What the ranges were made of. */
+  /** What the ranges were made of, and how many elements that had: rows of a table may come later. */
   readonly of: MountedRow;
+  readonly size: number;
 }
 
 /** A row that is on the page, as far as matches need it. */
@@ -161,15 +162,21 @@ export class Marks {
     }
     const known = this.#shown.get(rowId);
     if (known !== undefined && isStill(known, row)) return known;
-    const made = { matches, ranges: rangesOfMatches(row.article, row.text, matches, row.markdown), of: row };
+    const ranges = rangesOfMatches(row.article, row.text, matches, row.markdown);
+    const made = { matches, ranges, of: row, size: sizeOf(row) };
     this.#shown.set(rowId, made);
     return made;
   }
 }
 
 /** Whether ranges still stand in the nodes that show the row: where a node went, its ranges shrank to nothing. */
-function isStill({ of, ranges }: ShownRow, { article, text }: MountedRow): boolean {
-  return of.article === article && of.text === text && ranges.every((range) => range === undefined || !range.collapsed);
+function isStill({ of, size, ranges }: ShownRow, row: MountedRow): boolean {
+  if (of.article !== row.article || of.text !== row.text || size !== sizeOf(row)) return false;
+  return ranges.every((range) => range === undefined || !range.collapsed);
+}
+
+function sizeOf({ article }: MountedRow): number {
+  return article.getElementsByTagName("*").length;
 }
 
 /** The browser's registry, where there is one. */
@@ -214,9 +221,14 @@ function countBelow(numbers: readonly number[], limit: number): number {
   return low;
 }
 
+/** Words do not go on from one of these to the next: two cells are not one number. */
+const APART = new Set(["TD", "TH", "LI", "P", "BLOCKQUOTE", "PRE", "BR"]);
+
 function shownIn(root: Element): Shown {
+  const entered = new Set<string>();
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
     if (!(node instanceof Element)) return NodeFilter.FILTER_ACCEPT;
+    if (APART.has(node.nodeName)) entered.add(node.nodeName);
     return node.classList.contains("code-bar") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP;
   });
   const nodes: Text[] = [];
@@ -225,6 +237,11 @@ function shownIn(root: Element): Shown {
   let length = 0;
   while (walker.nextNode()) {
     const node = walker.currentNode as Text; // the walker stops at text nodes only
+    if (entered.size > 0) {
+      texts.push("\0");
+      length++;
+    }
+    entered.clear();
     nodes.push(node);
     starts.push(length);
     texts.push(folded(node.data));

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Marks, rangesOfMatches } from "../../../webview/transcript/findMarks.js";
 import type { Match } from "../../../webview/transcript/host.js";
+import { unfoldTables } from "../../../webview/transcript/markdown/longTable.js";
 import { MarkdownView } from "../../../webview/transcript/markdown/markdownView.js";
 import { t } from "./support.js";
 
@@ -63,6 +64,14 @@ describe("ranges of matches", () => {
     expect(rangesOfMatches(article, text, [match(text, "loop")], markdown)).toEqual([undefined]);
   });
 
+  test("two cells of a table are not one word", () => {
+    const text = "| a | b |\n| --- | --- |\n| 30 | 12 |\n| x | 301 |\n";
+    const { article, markdown } = rendered(text);
+    const [range] = rangesOfMatches(article, text, [match(text, "301")], markdown);
+    expect(range?.startContainer).toBe(range?.endContainer);
+    expect(String(range)).toBe("301");
+  });
+
   test("a thousand matches of one block take one walk through it", () => {
     const text = `\`\`\`\n${"loop = 1\n".repeat(1_000)}\`\`\`\n`;
     const { article, markdown } = rendered(text);
@@ -119,6 +128,17 @@ describe("marks", () => {
     marks.refresh();
     const [range] = registry.get("transcript-match") ?? [];
     expect(range?.startContainer.parentElement?.nodeName).toBe("SPAN");
+  });
+
+  test("what came to a row since, the other rows of a long table say, is marked too", () => {
+    const text = `| a | b |\n| --- | --- |\n${Array.from({ length: 400 }, (_, at) => `| n${at} | b |\n`).join("")}`;
+    const row = { text, ...rendered(text) };
+    const marks = new Marks(() => row);
+    const late = match(text, "n301");
+    marks.show([late], undefined);
+    expect(marks.rangeOf(late)).toBeUndefined();
+    unfoldTables(row.article);
+    expect(String(marks.rangeOf(late))).toBe("n301");
   });
 
   test("a row that is not on the page has no marks until it is", () => {
