@@ -1,5 +1,6 @@
 // Measures the transcript in Chromium: `node test/browser/bench.mjs`. Prints a table and JSON; ends with 1 beyond a limit.
-import { leastOf, LIMITS, report } from "./figures.mjs";
+import { leastOf, LIMITS, medians, report } from "./figures.mjs";
+import { tracedFrames } from "./frames.mjs";
 import { openPage } from "./page.mjs";
 
 async function measure(call) {
@@ -22,8 +23,21 @@ async function measure(call) {
   }
 }
 
+/** The longest frame of each step of a heavy message, in a page of its own. */
+async function heavy(scene) {
+  const { page, close, seen } = await openPage("benchPage.ts");
+  try {
+    const longest = await tracedFrames(page, () => page.evaluate((name) => window.tests.heavy(name, 0), scene));
+    if (seen.errors.length > 0) throw new Error(seen.errors.join("\n"));
+    return longest;
+  } finally {
+    await close();
+  }
+}
+
 const results = {
   stream: await leastOf(() => measure(() => window.tests.stream(2_000, 60_000)), LIMITS.stream),
   list: await leastOf(() => measure(() => window.tests.list(5_000)), LIMITS.list),
+  ...(await medians({ prompt: () => heavy("prompt"), table: () => heavy("table"), code: () => heavy("code") })),
 };
 if (!report(results)) process.exitCode = 1;

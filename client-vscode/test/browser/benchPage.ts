@@ -1,6 +1,7 @@
 /** What `bench.mjs` measures, inside the page. */
 import type { Row } from "../../src/panel/contract.js";
 import { Transcript } from "../../webview/transcript/transcript.js";
+import { type HeavyScene, playHeavy } from "./heavyScenes.js";
 import { awayFromEnd, narrow, painted, streamInto, walk } from "./measuring.js";
 import { answerRow, conversation, panelState, promptRow } from "./rows.js";
 
@@ -60,4 +61,39 @@ async function list(messages: number): Promise<Record<string, number>> {
   return { openMs, nodes, ...walked, ...resized };
 }
 
-Object.assign(window, { tests: { stream, list } });
+/** One of the heavy messages, with all that is done to it. The browser's own trace says what each frame took. */
+async function heavy(scene: HeavyScene, attempt: number): Promise<void> {
+  let rows: readonly Row[] = [];
+  const transcript = open([]);
+  await playHeavy(
+    {
+      feed: () => transcript.feed,
+      show: (all) => {
+        rows = all;
+        transcript.reset(all.length, 0, all);
+      },
+      put: (row, total) => {
+        rows = [...rows.slice(0, total - 1), row];
+        transcript.setRows(total, total - 1, [row]);
+      },
+      append: ({ id }, version, at, text) => {
+        if (!transcript.appendDelta({ rowId: id, version, field: "text", at, text }))
+          throw new Error(`a delta at ${at} did not fit`);
+      },
+      find: async (_query, matches, steps) => {
+        transcript.highlightMatches(matches);
+        for (let step = 0; step < steps; step++) {
+          const match = matches[Math.floor((matches.length * step) / steps)];
+          if (match !== undefined) transcript.revealMatch(match);
+          await painted();
+        }
+      },
+      endFind: () => transcript.clearMatches(),
+    },
+    scene,
+    attempt,
+  );
+  transcript.dispose();
+}
+
+Object.assign(window, { tests: { stream, list, heavy } });

@@ -4,10 +4,15 @@ export type Limits = Readonly<Record<string, Figures>>;
 export interface Measured {
   readonly values: Figures;
   readonly attempts: number;
+  /** The median of the attempts, not the least of them. */
+  readonly isMedian?: boolean;
 }
 export declare const LIMITS: {
   readonly stream: Figures;
   readonly list: Figures;
+  readonly prompt: Figures;
+  readonly table: Figures;
+  readonly code: Figures;
   readonly activation: Figures;
   readonly session: Figures;
 };
@@ -18,4 +23,8 @@ export declare function leastOf(
   limits?: Figures,
   attempts?: number,
 ): Promise<Measured>;
+export declare function medians<Name extends string>(
+  measures: Readonly<Record<Name, (round: number) => Promise<Figures>>>,
+  times?: number,
+): Promise<Record<Name, Measured>>;
 export declare function report(results: Readonly<Record<string, Measured>>, limits?: Limits): boolean;

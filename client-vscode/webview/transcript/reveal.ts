@@ -1,7 +1,8 @@
 /** Brings rows into sight: mounts and unfolds what hides them, shows the matches of the find bar, gives messages the focus. */
-import { Marks, rangeOfMatch } from "./findMarks.js";
+import { Marks, type MountedRow } from "./findMarks.js";
 import type { Match } from "./host.js";
 import type { RowList } from "./list.js";
+import { unfold } from "./markdown/codeFigure.js";
 import { unfoldTables } from "./markdown/longTable.js";
 import type { Roving } from "./roving.js";
 import type { RowStore } from "./rowStore.js";
@@ -20,7 +21,7 @@ export interface RevealParts {
 
 export class Reveal {
   readonly #parts: RevealParts;
-  readonly #marks = new Marks((match) => this.#rangeOf(match));
+  readonly #marks = new Marks((match) => this.#mountedRow(match));
   #pinnedItem = -1;
   /** A place that somebody wants to see and whose row is on its way. */
   #awaited: Match | undefined;
@@ -101,7 +102,9 @@ export class Reveal {
     const block = view?.markdown?.blockAt(match.start);
     if (block !== undefined) unfoldTables(block.element);
     const article = viewport().mounted(index);
-    const range = this.#rangeOf(match);
+    const range = this.#marks.rangeOf(match);
+    const hidden = range?.startContainer.parentElement?.closest("code[hidden]")?.closest("figure");
+    if (hidden != null) unfold(hidden);
     const box = typeof range?.getBoundingClientRect === "function" ? range.getBoundingClientRect() : undefined;
     const top = article?.getBoundingClientRect().top ?? 0;
     viewport().reveal(index, box && { top: box.top - top, bottom: box.bottom - top });
@@ -158,11 +161,11 @@ export class Reveal {
     this.#parts.viewport().layout();
   }
 
-  #rangeOf(match: Match): Range | undefined {
+  #mountedRow({ row: index, rowId }: Match): MountedRow | undefined {
     const { store, list, views, viewport } = this.#parts;
-    const row = store.at(match.row);
-    const article = viewport().mounted(list.outline.indexOfRow(match.row));
-    if (row?.id !== match.rowId || article === undefined || row.kind === "divider") return undefined;
-    return rangeOfMatch(article, row.text, match, views.known(row.id)?.markdown);
+    const row = store.at(index);
+    const article = viewport().mounted(list.outline.indexOfRow(index));
+    if (row?.id !== rowId || article === undefined || row.kind === "divider") return undefined;
+    return { text: row.text, article, markdown: views.known(rowId)?.markdown };
   }
 }

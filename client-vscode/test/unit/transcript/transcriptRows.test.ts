@@ -48,6 +48,17 @@ describe("a prompt", () => {
     expect(text()).toBe(log);
   });
 
+  it("and a block of code too, where the match is in the lines that were folded", () => {
+    const code = Array.from({ length: 3_000 }, (_, line) => `value_${line} = ${line}`).join("\n");
+    const text = `\`\`\`\n${code}\n\`\`\`\n`;
+    show(promptRow(1, "All of it"), answerRow(1, text));
+    const folded = (): Element | null => article("Gemini").querySelector("code[hidden]");
+    transcript.revealMatch({ row: 1, rowId: "a:t1", start: text.indexOf("value_7 "), length: 7 });
+    expect(folded()).not.toBe(null);
+    transcript.revealMatch({ row: 1, rowId: "a:t1", start: text.indexOf("value_2900"), length: 10 });
+    expect(folded()).toBe(null);
+  });
+
   it("begins with whole characters and the same way for any text", () => {
     fc.assert(
       fc.property(
