@@ -78,6 +78,8 @@ export interface HistoryParams {
   readonly sessionId?: string | null;
   readonly cursor?: string | null;
   readonly limit?: number | null;
+  /** The first page has the newest contents, each cursor leads to the page before; in a page the oldest come first. */
+  readonly newestFirst?: boolean;
 }
 
 /**

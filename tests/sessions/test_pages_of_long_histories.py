@@ -79,3 +79,40 @@ async def test_pages_put_together_are_the_whole_transcript(tmp_path: Path) -> No
             break
     assert tuple(listed) == whole.contents
     assert len(listed) == 46
+
+
+@pytest.mark.parametrize("view", ["model", "transcript"])
+async def test_pages_from_the_end_are_the_same_contents_and_take_no_more_steps(
+    tmp_path: Path, view: Literal["model", "transcript"]
+) -> None:
+    session = await with_contents(tmp_path / "one", 46)
+    whole = await history_page(session, view, cursor=None, limit=None)
+    assert await history_page(session, view, cursor=None, limit=None, newest_first=True) == whole
+    listed, cursor = list[Any](), None
+    while True:
+        page = await history_page(session, view, cursor=cursor, limit=LIMIT, newest_first=True)
+        listed[:0] = page.contents
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert tuple(listed) == whole.contents
+
+
+async def test_what_is_said_meanwhile_moves_no_page_from_the_end(tmp_path: Path) -> None:
+    studio = Studio(tmp_path)
+    session = await studio.load(dialogue(23, words=20))
+    whole = await history_page(session, "transcript", cursor=None, limit=None)
+    first = await history_page(session, "transcript", cursor=None, limit=LIMIT, newest_first=True)
+    assert first.contents == whole.contents[-LIMIT:]
+    await studio.chat("Go on")
+    assert len(session.transcript) > len(whole.contents)
+    second = await history_page(session, "transcript", cursor=first.next_cursor, limit=LIMIT, newest_first=True)
+    assert second.contents == whole.contents[-2 * LIMIT : -LIMIT]
+
+
+async def test_a_page_from_the_end_beyond_all_contents_is_empty(tmp_path: Path) -> None:
+    session = await with_contents(tmp_path / "one", 46)
+    page = await history_page(session, "transcript", cursor="0.0", limit=LIMIT, newest_first=True)
+    assert (page.contents, page.next_cursor) == ((), None)
+    page = await history_page(session, "transcript", cursor="0.9999", limit=LIMIT, newest_first=True)
+    assert len(page.contents) == LIMIT

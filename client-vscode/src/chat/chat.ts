@@ -8,7 +8,7 @@ import type { PromptQueue } from "./pure/queue.js";
 import { withUsage } from "./pure/usage.js";
 import { Prompts } from "./prompts.js";
 import { Questions } from "./questions.js";
-import { openSession, readTranscript } from "./session.js";
+import { openSession, readTranscript, type Transcript } from "./session.js";
 
 const LAST_SESSION = "lastSession";
 /** Events that come in numbers, and change nothing but a row. */
@@ -155,11 +155,14 @@ export class Chat extends ChatState {
       await this.#loadDraft(info?.sessionId);
       this.prefill(this.saved.draft);
     }
-    this.models = await this.daemon.request("gemini/models", {});
-    const asked = await this.work.open(info);
-    if (info) {
-      const { items, compressions, constraints } = await readTranscript(this.daemon, info.sessionId);
-      this.conversation.load(items, compressions, constraints, new Set(this.saved.discarded));
+    const [models, asked, transcript] = await Promise.all([
+      this.daemon.request("gemini/models", {}),
+      this.work.open(info),
+      info && readTranscript(this.daemon, info.sessionId, (newest) => this.#showNewest(newest)),
+    ]);
+    this.models = models;
+    if (info && transcript) {
+      this.loadTranscript(transcript);
       this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: info.sessionId });
       if (this.saved.compressing !== "") this.conversation.recall(this.saved.compressing, this.status);
       this.conversation.standing(this.status);
@@ -168,6 +171,11 @@ export class Chat extends ChatState {
     }
     this.reset();
     if (isBack) this.prompts.resume(info.sessionId);
+  }
+
+  /** The newest messages of a long chat, to be read while the others come. What is shown already stays. */
+  #showNewest(newest: Transcript): void {
+    if (this.conversation.rows.length === 0) this.loadTranscript(newest);
   }
 
   /** What another window holds goes on there, or is let go of: look again. Nothing for a chat of our own. */
@@ -238,9 +246,8 @@ export class Chat extends ChatState {
   async #readAgain(): Promise<void> {
     const [sessionId, conversation] = [this.info?.sessionId, this.conversation];
     if (sessionId === undefined) return;
-    const { items, compressions, constraints } = await readTranscript(this.daemon, sessionId);
-    if (conversation === this.conversation)
-      conversation.load(items, compressions, constraints, new Set(this.saved.discarded));
+    const transcript = await readTranscript(this.daemon, sessionId);
+    if (conversation === this.conversation) this.loadTranscript(transcript);
   }
 
   /** Something happens in a chat that is not shown: it matters as long as its rows are kept. */

@@ -11,6 +11,7 @@ import { retryableTurn } from "./pure/retrying.js";
 import { setUnfinished } from "./pure/unfinished.js";
 import type { SavedDraft } from "./pure/savedDraft.js";
 import type { Translate } from "./pure/words.js";
+import type { Transcript } from "./session.js";
 import { Work } from "./work.js";
 
 /** VS Code's memory of a workspace. */
@@ -173,6 +174,11 @@ export class ChatState implements Disposable {
   /** The turn whose prompt can be sent again now. */
   get retryTurn(): string | undefined {
     return this.isReadOnly ? undefined : retryableTurn(this.conversation.rows, this.job);
+  }
+
+  /** The rows of the open chat are those of a transcript now. */
+  protected loadTranscript({ items, compressions, constraints }: Transcript): void {
+    this.conversation.load(items, compressions, constraints, new Set(this.saved.discarded));
   }
 
   chooseModel(name: string | undefined): void {

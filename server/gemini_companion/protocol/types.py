@@ -105,6 +105,8 @@ class HistoryParams(_Params, frozen=True, kw_only=True):
     session_id: str | None = None
     cursor: str | None = None
     limit: Annotated[int, Meta(ge=1)] | None = None
+    newest_first: bool = False
+    """The first page has the newest contents, each cursor leads to the page before; in a page the oldest come first."""
 
 
 class ChatParams(_Params, frozen=True, kw_only=True):

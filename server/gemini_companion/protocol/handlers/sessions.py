@@ -87,7 +87,9 @@ async def import_(host: Host, params: ImportParams) -> SessionInfo:
 
 async def history(host: Host, params: HistoryParams) -> HistoryPage:
     session = await host.load(params.session_id)
-    return await history_page(session, params.view, cursor=params.cursor, limit=params.limit)
+    return await history_page(
+        session, params.view, cursor=params.cursor, limit=params.limit, newest_first=params.newest_first
+    )
 
 
 async def context(host: Host, params: SessionParams) -> ContextReport:

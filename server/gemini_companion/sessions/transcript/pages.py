@@ -26,7 +26,8 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
 
 _CURSOR: Final = re.compile(r"(?P<epoch>[0-9]{1,12})\.(?P<index>[0-9]{1,12})", re.ASCII)
-"""Epoch of the view (0 for the transcript, which has none) and index of the next page's first content."""
+"""Epoch of the view (0 for the transcript, which has none) and index of the next page's first content; where the newest
+come first, of the one behind its last."""
 
 _KINDS: Final = {
     PromptEntry: "prompt",
@@ -38,9 +39,16 @@ _KINDS: Final = {
 
 
 async def history_page(
-    session: Session, view: Literal["model", "transcript"], *, cursor: str | None, limit: int | None
+    session: Session,
+    view: Literal["model", "transcript"],
+    *,
+    cursor: str | None,
+    limit: int | None,
+    newest_first: bool = False,
 ) -> HistoryPage:
-    """The curated view, or every content in the log; `limit` contents from `cursor` on.
+    """The curated view, or every content in the log; `limit` contents from `cursor` on, oldest first.
+
+    With `newest_first` the pages themselves come in the other order: the first one has the last contents.
 
     The pages of a transcript do not change. Those of the model's view belong to one epoch: after a compression, an undo
     or a resumption a cursor into it raises `StaleVersion`. Raises `InvalidInput` for a cursor of another origin.
@@ -48,16 +56,31 @@ async def history_page(
     history = session.history
     version, epoch = history.version, history.epoch
     cursor_epoch = epoch if view == "model" else 0
-    start = 0 if cursor is None else _index_in(cursor, cursor_epoch)
-    end = None if limit is None else start + limit
-    if view == "model":
-        items = history.curated()
-        total, contents = len(items), await _model_view(history, items[start:end])
-    else:
-        total = len(session.transcript)
-        contents = await _logged_page(session, session.transcript.page(start, end))
-    following = f"{cursor_epoch}.{end}" if end is not None and end < total else None
-    return HistoryPage(contents=contents, version=version, epoch=epoch, next_cursor=following)
+    items = history.curated() if view == "model" else None
+    total = len(session.transcript) if items is None else len(items)
+    at = None if cursor is None else _index_in(cursor, cursor_epoch)
+    start, end, following = _newest_page(total, at, limit) if newest_first else _page(total, at, limit)
+    contents = (
+        await _logged_page(session, session.transcript.page(start, end))
+        if items is None
+        else await _model_view(history, items[start:end])
+    )
+    next_cursor = None if following is None else f"{cursor_epoch}.{following}"
+    return HistoryPage(contents=contents, version=version, epoch=epoch, next_cursor=next_cursor)
+
+
+def _page(total: int, start: int | None, limit: int | None) -> tuple[int, int, int | None]:
+    """Where a page begins and ends, and the index in the cursor to the next one, if there is one."""
+    start = start or 0
+    end = total if limit is None else min(total, start + limit)
+    return start, end, end if end < total else None
+
+
+def _newest_page(total: int, end: int | None, limit: int | None) -> tuple[int, int, int | None]:
+    """The same, from the end of all to their beginning."""
+    end = total if end is None else min(total, end)
+    start = 0 if limit is None else max(0, end - limit)
+    return start, end, start or None
 
 
 def _index_in(cursor: str, epoch: int) -> int:
