@@ -1,5 +1,6 @@
 // Builds everything that the .vsix carries into out/: node esbuild.mjs [--watch] [--dev]
 import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { context } from "esbuild";
 
 const dev = process.argv.includes("--dev");
@@ -51,11 +52,29 @@ const page = {
   entryPoints: { panel: "webview/main.tsx", styles: "webview/styles/panel.css" },
 };
 
+/** Names of all modules that the page loads as it starts, but its entry: those that this imports, and those that it asks for by itself. */
+function modulesOfPage({ outputs }) {
+  const found = new Set();
+  const add = (file, kinds) => {
+    for (const { path, kind, external } of outputs[file].imports) {
+      if (external || found.has(path) || !kinds.includes(kind)) continue;
+      found.add(path);
+      add(path, ["import-statement"]);
+    }
+  };
+  add("out/panel/panel.js", ["import-statement", "dynamic-import"]);
+  return [...found].map((path) => basename(path));
+}
+
 await mkdir("out/panel", { recursive: true });
-for (const [name, options] of Object.entries({ host, page })) {
+async function make(name, options) {
   const build = await context(options);
-  const result = await build.rebuild();
-  await writeFile(`out/${name}.meta.json`, JSON.stringify(result.metafile));
+  const { metafile } = await build.rebuild();
+  await writeFile(`out/${name}.meta.json`, JSON.stringify(metafile));
   if (watch) await build.watch();
   else await build.dispose();
+  return metafile;
 }
+
+const modules = modulesOfPage(await make("page", page));
+await make("host", { ...host, define: { PAGE_MODULES: JSON.stringify(modules) } });

@@ -35,6 +35,7 @@ const loading = Promise.all([import("./transcript/transcript.js"), import("./dec
 let decoders: Decoders | undefined;
 const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no root.");
+root.replaceChildren(); // what the document showed until now looks the same
 render(
   <ShellProvider value={shell}>
     <App

@@ -18,6 +18,7 @@ import type { Actions } from "./actions.js";
 import type { Chat } from "./chat.js";
 import { viewOf } from "./chatState.js";
 import { PageLink } from "./pageLink.js";
+import { pageDocument } from "./pure/pageDocument.js";
 import { decodeFromPage } from "../panel/fromPage.js";
 import { answerPage } from "./requests.js";
 
@@ -69,6 +70,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
 
   /** Called for every new page: the first one, after the view was moved, after the window was reloaded. */
   resolveWebviewView(view: WebviewView, _state: unknown, _token: CancellationToken): void {
+    const askedAt = Date.now();
     this.#close();
     this.#view = view;
     const media = Uri.joinPath(this.needs.context.extensionUri, "out", "panel");
@@ -99,7 +101,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
     view.onDidDispose(() => {
       if (this.#view === view) this.#close();
     });
-    view.webview.html = html(view.webview, media);
+    view.webview.html = this.#document(view.webview, media, askedAt);
     this.#seen();
     void this.needs.chat.begin();
   }
@@ -124,6 +126,21 @@ export class ChatView implements WebviewViewProvider, Disposable {
     this.#close();
     this.#ready.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+
+  #document(webview: Webview, media: Uri, askedAt: number): string {
+    const address = (name: string): string => webview.asWebviewUri(Uri.joinPath(media, name)).toString();
+    return pageDocument({
+      nonce: randomBytes(16).toString("base64url"),
+      source: webview.cspSource,
+      script: address("panel.js"),
+      style: address("styles.css"),
+      modules: (typeof PAGE_MODULES === "undefined" ? [] : PAGE_MODULES).map(address),
+      language: l10nLanguage(),
+      view: VIEW_ID,
+      starting: this.needs.chat.t("Starting Gemini Companion…"),
+      askedAt,
+    });
   }
 
   #received(raw: unknown): void {
@@ -188,40 +205,9 @@ export class ChatView implements WebviewViewProvider, Disposable {
   }
 }
 
-/** The page's frame: no inline script or style, nothing from the net, markup only through our one sanitiser. */
-function html(webview: Webview, media: Uri): string {
-  const nonce = randomBytes(16).toString("base64url");
-  const script = webview.asWebviewUri(Uri.joinPath(media, "panel.js")).toString();
-  const style = webview.asWebviewUri(Uri.joinPath(media, "styles.css")).toString();
-  const policy = [
-    "default-src 'none'",
-    `script-src 'nonce-${nonce}' ${webview.cspSource}`,
-    `style-src ${webview.cspSource}`,
-    `font-src ${webview.cspSource}`,
-    `img-src ${webview.cspSource} data:`,
-    "require-trusted-types-for 'script'",
-    "trusted-types dompurify",
-  ].join("; ");
-  return `<!DOCTYPE html>
-<html lang="${attribute(l10nLanguage())}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${attribute(policy)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${attribute(style)}">
-<title>Gemini</title>
-</head>
-<body data-view="${VIEW_ID}">
-<div id="root"></div>
-<script type="module" nonce="${nonce}" src="${attribute(script)}"></script>
-</body>
-</html>`;
-}
+/** Names of the page's modules, as the build made them; none where nothing was built. */
+declare const PAGE_MODULES: readonly string[] | undefined;
 
 function l10nLanguage(): string {
   return l10n.uri ? env.language : "en";
-}
-
-function attribute(text: string): string {
-  return text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
 }

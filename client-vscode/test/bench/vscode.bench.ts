@@ -94,6 +94,15 @@ async function activationTime(): Promise<number> {
   return Number(time);
 }
 
+test("the panel's first picture, from VS Code's asking for it", async () => {
+  const open = async () => {
+    await set.window.reload();
+    await set.window.command("Gemini: New Chat");
+    return (await set.window.panel()).evaluate(() => bench.firstPicture());
+  };
+  await measure("page", open, LIMITS.page, STARTS);
+});
+
 test("messages between host and page", async () => {
   const { frame } = await set.newChat();
   await measure("host", () => frame.evaluate(() => bench.roundTrips(200)));
@@ -103,13 +112,10 @@ test("a session of 5,000 messages, out of the daemon's store", async () => {
   const { frame } = await set.newChat();
   const open = async (attempt: number) => {
     const chat = CHATS[attempt] ?? "";
-    await set.window.command("Gemini: Chats");
+    await set.window.command("Gemini: Chats…");
     const entry = frame.getByRole("list", { name: "Chats" }).getByRole("button", { name: new RegExp(`^${chat}`) });
     await entry.waitFor();
-    const opened = frame.evaluate(([total, text]) => bench.fromClickTo(total, text), [
-      MESSAGES,
-      `The end of ${chat}.`,
-    ] as const);
+    const opened = frame.evaluate((text) => bench.fromClickTo(text), `The end of ${chat}.`);
     await entry.click();
     return { openMs: await opened, nodes: await frame.evaluate(() => bench.nodes()) };
   };

@@ -14,6 +14,7 @@ export declare const LIMITS: {
   readonly table: Figures;
   readonly code: Figures;
   readonly activation: Figures;
+  readonly page: Figures;
   readonly session: Figures;
 };
 export declare const ATTEMPTS: number;

@@ -1,0 +1,65 @@
+/**
+ * The document of the panel's page: no inline script or style, nothing from the net, markup only through our one sanitiser. It shows what
+ * the script shows first, so that there is something to see as soon as the styles are here.
+ */
+
+export interface PageParts {
+  /** The page's scripts are run only with it. */
+  readonly nonce: string;
+  /** Where the extension's own files come from, as VS Code's policy names it. */
+  readonly source: string;
+  readonly script: string;
+  readonly style: string;
+  /** What the script imports: asked for at once, not when the script is found to want it. */
+  readonly modules: readonly string[];
+  /** BCP 47. */
+  readonly language: string;
+  readonly view: string;
+  /** What is shown until the script runs, in the person's language. */
+  readonly starting: string;
+  /** When VS Code asked for the page, Unix milliseconds: what benchmarks count from. */
+  readonly askedAt: number;
+}
+
+export function pageDocument(parts: PageParts): string {
+  const { nonce, source } = parts;
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}' ${source}`,
+    `style-src ${source}`,
+    `font-src ${source}`,
+    `img-src ${source} data:`,
+    "require-trusted-types-for 'script'",
+    "trusted-types dompurify",
+  ].join("; ");
+  const modules = parts.modules.map(
+    (module) => `<link rel="modulepreload" nonce="${nonce}" href="${escaped(module)}">\n`,
+  );
+  return `<!DOCTYPE html>
+<html lang="${escaped(parts.language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escaped(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${escaped(parts.style)}">
+${modules.join("")}<title>Gemini</title>
+</head>
+<body data-view="${escaped(parts.view)}" data-asked-at="${parts.askedAt}">
+<div id="root">${firstPicture(parts.starting)}</div>
+<script type="module" nonce="${nonce}" src="${escaped(parts.script)}"></script>
+</body>
+</html>`;
+}
+
+/** As the script renders it before the first message of the host. It is no live region: what the script puts in its place is read out. */
+function firstPicture(starting: string): string {
+  return (
+    `<div class="app"><header class="header"></header><main class="main main-blank"><div class="blank">` +
+    `<span class="progress" aria-hidden="true"></span><p class="blank-title">${escaped(starting)}</p></div>` +
+    `<div class="feed"></div></main><footer class="footer"></footer></div>`
+  );
+}
+
+function escaped(text: string): string {
+  return text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
+}
