@@ -84,7 +84,7 @@ class Places {
 interface ShownRow {
   readonly matches: readonly Match[];
   readonly ranges: readonly (Range | undefined)[];
-  /** What the ranges were made of, and how many elements that had: rows of a table may come later. */
+  /** What the ranges were made of, and how long its text was: what is folded may come later. */
   readonly of: MountedRow;
   readonly size: number;
 }
@@ -176,7 +176,7 @@ function isStill({ of, size, ranges }: ShownRow, row: MountedRow): boolean {
 }
 
 function sizeOf({ article }: MountedRow): number {
-  return article.getElementsByTagName("*").length;
+  return article.textContent.length;
 }
 
 /** The browser's registry, where there is one. */
