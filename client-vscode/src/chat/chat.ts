@@ -131,8 +131,7 @@ export class Chat extends ChatState {
   }
 
   async #open(sessionId: string | undefined, takeOver = false): Promise<void> {
-    const info = sessionId === undefined ? undefined : await openSession(this.daemon, sessionId, takeOver);
-    await this.#show(info);
+    await this.#show(sessionId === undefined ? undefined : await openSession(this.daemon, sessionId, takeOver));
   }
 
   async #show(info: SessionInfo | undefined, isNew = false): Promise<void> {
@@ -265,9 +264,7 @@ export class Chat extends ChatState {
       return;
     }
     if (params.event.type === "usageUpdated" && this.status) this.status = withUsage(this.status, params.event);
-    const { joined } = this.conversation;
-    this.conversation.apply(params);
-    if (joined !== undefined && this.conversation.joined === undefined) void this.guard(() => this.refresh());
+    if (this.conversation.apply(params)) void this.guard(() => this.refresh());
     this.work.apply(params.event);
     if (params.event.type.startsWith("compression")) this.#keepRunning();
     switch (params.event.type) {

@@ -10,12 +10,8 @@ const ENDS: ReadonlySet<EventParams["event"]["type"]> = new Set(["turnCompleted"
 
 export class Conversation extends ConversationRows {
   #seq = 0;
-  #joined: string | undefined;
-
   /** The turn that ran already when the chat was opened here, until it ends: what it said before is in the transcript alone. */
-  get joined(): string | undefined {
-    return this.#joined;
-  }
+  #joined: string | undefined;
 
   /** To be told before any event of it comes: it may end while the transcript is read. */
   join(turnId: string | undefined): void {
@@ -90,12 +86,14 @@ export class Conversation extends ConversationRows {
     return same(old, next) ? old : { ...next, version: this.nextVersion() };
   }
 
-  /** One event of the daemon. An event that was applied already does nothing. */
-  apply(params: EventParams): void {
-    if (params.seq <= this.#seq) return;
+  /** One event of the daemon; one that was applied already does nothing. True if the joined turn ended: all of it is to be read. */
+  apply(params: EventParams): boolean {
+    if (params.seq <= this.#seq) return false;
     this.#seq = params.seq;
-    if (params.turnId === this.#joined && ENDS.has(params.event.type)) this.#joined = undefined;
+    const isEnd = this.#joined !== undefined && params.turnId === this.#joined && ENDS.has(params.event.type);
+    if (isEnd) this.#joined = undefined;
     applyEvent(this, params);
+    return isEnd;
   }
 }
 
