@@ -31,8 +31,8 @@ from gemini_companion.engine.facts.retention import (
     retention_of,
     shown,
     text_of_content,
-    words_of_text,
 )
+from gemini_companion.engine.facts.word_sets import words_of_texts
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.retention import MissingFact, Retention
 
@@ -140,9 +140,7 @@ class Evidence:
             self._wanted.append(wanted)
             if not beside.has(wanted.needle):
                 self._elsewhere.append(wanted)
-        self._words = self._cache.words_in(sources, poll).union(
-            *(words_of_text(text, poll) for text in (*self._kept, *self._also))
-        )
+        self._words = self._cache.words_in(sources, poll) | words_of_texts((*self._kept, *self._also), poll)
         self._is_fresh = [fresh is None or source.seq in fresh for source in sources]
         self._counted = sum(map(self._counts, self._wanted))
         """Newly hidden facts that the floor is about."""

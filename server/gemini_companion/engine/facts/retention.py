@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final, NamedTuple, get_args
 
 from gemini_companion.engine.facts.extract import facts_of, result_text, strings_in
@@ -13,6 +13,7 @@ from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
 from gemini_companion.engine.facts.open_tasks import Said, is_left_open, said_in, still_open
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.sentences import pieces
+from gemini_companion.engine.facts.word_sets import AT_ONCE, words_of_texts
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import call_of, is_plain_user, response_of, text_of
 from gemini_companion.engine.history.retention import MissingFact, Retention
@@ -35,10 +36,8 @@ _LONGEST_LINE: Final = 160
 """Characters of a command or of an error that are looked for: its first line that far."""
 _LONGEST_TEXT: Final = 400
 """Characters of any other fact."""
-_MOST_DOTS: Final = 6
-"""Parts of a version that its beginnings are remembered for."""
-_AT_ONCE: Final = 32_768
-"""Characters that are normalised in one go: nothing else runs meanwhile."""
+_TOGETHER: Final = 64
+"""Contents whose words are looked for together."""
 _MOST_PLACES: Final = 100
 """Places where a fact of several words is tried."""
 _LASTING: Final[frozenset[FactKind]] = frozenset(("directive", "decision"))
@@ -53,7 +52,6 @@ INVISIBLE: Final[dict[int, None]] = dict.fromkeys(
 _SIGNS: Final = INVISIBLE | str.maketrans({"‹": "<", "’": "'", "`": None, "*": None, "“": '"', "”": '"'})
 _SIGN: Final = lazy(f"[{re.escape(''.join(map(chr, _SIGNS)))}]")
 _WORDS: Final = lazy(r"[a-z0-9_]+")
-_LETTERS: Final = lazy(r"[a-z]+|[0-9]+(?:[.,][0-9]+)*+")
 
 
 class FactCache:
@@ -92,13 +90,16 @@ class FactCache:
 
     def words_in(self, sources: Iterable[FactSource], poll: Callable[[], None]) -> set[str]:
         """Every word of contents, and of those that were asked about before. Must not be changed."""
-        for source in sources:
-            if self._read.get(id(source.content)) is not source.content:
-                if len(self._read) >= _CACHED or len(self._words) >= _MOST_WORDS:
-                    self._read.clear()
-                    self._words = set()
-                self._read[id(source.content)] = source.content
-                self._words.update(words_of_text(text_of_content(source.content), poll))
+        fresh = (source.content for source in sources if self._read.get(id(source.content)) is not source.content)
+        while some := list(islice(fresh, _TOGETHER)):
+            words = words_of_texts(
+                map(text_of_content, some), poll
+            )  # may end here: they count as read with their words
+            if len(self._read) >= _CACHED or len(self._words) >= _MOST_WORDS:
+                self._read.clear()
+                self._words = set()
+            self._read.update((id(content), content) for content in some)
+            self._words.update(words)
         return self._words
 
     def known(self, source: FactSource) -> Sequence[Fact]:
@@ -270,20 +271,6 @@ def placed_facts(
     return sorted(chosen.values(), key=lambda entry: (_WORTH[entry[1].kind], -entry[0]))
 
 
-def words_of_text(text: str, poll: Callable[[], None]) -> set[str]:
-    """The words of a text in small letters: runs of letters, and numbers, also as the beginning of a longer one."""
-    words: set[str] = set()
-    for piece in pieces(text, _AT_ONCE):
-        poll()
-        words.update(_LETTERS().findall(piece.casefold()))
-    for number in [word for word in words if "." in word or "," in word]:
-        for run in number.split(","):
-            names = run.split(".")
-            words.update(names)
-            words.update(".".join(names[:count]) for count in range(2, min(len(names), _MOST_DOTS) + 1))
-    return words
-
-
 def text_of_content(content: Content) -> str:
     """Everything in a content that can hold a fact: texts, what calls were given, what they returned."""
     texts: list[str] = []
@@ -312,7 +299,7 @@ def _plain_texts(texts: Iterable[str], poll: Callable[[], None]) -> Iterator[str
     left = LOOKED_THROUGH
     for text in texts:
         poll()
-        for piece in pieces(text[:left], _AT_ONCE):
+        for piece in pieces(text[:left], AT_ONCE):
             yield _plain(piece)
         left -= len(text)
         if left <= 0:
