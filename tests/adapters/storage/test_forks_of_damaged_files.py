@@ -41,6 +41,46 @@ async def test_damage_of_what_says_where_shared_rows_are_hides_nothing_else(make
         assert len(await log_of(store, "s1")) == 2
 
 
+@pytest.mark.parametrize("damage", ["first = x'00'", "first = 'x'", "last = x'02'", "last = 'x'", "owner = x'ff'"])
+async def test_a_chat_is_deleted_whatever_became_of_what_says_where_shared_rows_are(
+    make_store: MakeStore, damage: str
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), talk("one", "two"))
+        await forked(store)
+        await forked(store, "sound")
+        await execute(store, f"UPDATE shares SET {damage} WHERE session_id = 'fork'")
+        await store.delete("s1")
+        await store.delete("fork")
+        assert len(await log_of(store, "sound")) == 3
+
+
+@pytest.mark.parametrize("column", ["first", "last", "owner"])
+async def test_a_fork_is_read_and_deleted_where_nothing_is_left_of_a_number(
+    make_store: MakeStore, database: Path, column: str
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), talk("one", "two"))
+        await forked(store)
+        await store.close()
+        file = sqlite3.connect(database, isolation_level=None)
+        (made,) = file.execute("SELECT sql FROM sqlite_schema WHERE name = 'shares'").fetchone()
+        rows = file.execute("SELECT session_id, owner, first, last FROM shares").fetchall()
+        file.execute("DROP TABLE shares")
+        file.execute(made.replace(" NOT NULL", ""))
+        file.execute("CREATE INDEX shares_by_owner ON shares (owner, first)")
+        file.executemany("INSERT INTO shares VALUES (?, ?, ?, ?)", rows)
+        file.execute(f"UPDATE shares SET {column} = NULL")
+        file.close()
+        again = make_store()
+        assert [entry.seq for entry in (await again.load("fork"))[1]] in ([1, 2, 3], [3])
+        await again.delete("s1")
+        await again.delete("fork")
+        assert not (await again.list()).sessions
+
+
 @pytest.mark.parametrize("lost", ["shares", "leases"])
 async def test_of_a_damaged_file_forks_are_taken_over_with_what_they_share(
     make_store: MakeStore, database: Path, lost: str

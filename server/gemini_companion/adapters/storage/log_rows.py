@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _END: Final = 2**63 - 1
 
+_RANGE: Final = "CAST(coalesce(first, 0) AS INTEGER), CAST(coalesce(last, 0) AS INTEGER)"
+"""What says where a shared range stands: damage may have made texts or nothing of numbers."""
+
 
 class Span(NamedTuple):
     """Entries in a row that one session wrote."""
@@ -33,8 +36,7 @@ def spans_of(connection: sqlite3.Connection, session_id: str) -> list[Span]:
     spans: list[Span] = []
     ahead = 1
     for owner, first, last in connection.execute(
-        "SELECT CAST(owner AS TEXT), CAST(first AS INTEGER), CAST(last AS INTEGER) FROM shares"
-        " WHERE session_id = ? ORDER BY first",
+        f"SELECT CAST(owner AS TEXT), {_RANGE} FROM shares WHERE session_id = ? ORDER BY 2",
         (session_id,),
     ):
         # Damage may have made other numbers of them: no entry comes twice, and none of its own is hidden.
@@ -184,7 +186,7 @@ def size_left_by_others(connection: sqlite3.Connection, session_id: str) -> int:
 
 def _remove_unshared(connection: sqlite3.Connection, owner: str) -> None:
     """Remove the rows of a session that is gone which no other one has."""
-    shared = connection.execute("SELECT first, last FROM shares WHERE owner = ? ORDER BY first", (owner,)).fetchall()
+    shared = connection.execute(f"SELECT {_RANGE} FROM shares WHERE owner = ? ORDER BY 1", (owner,)).fetchall()
     ahead = 1
     for first, last in (*shared, (_END, _END)):
         if ahead < first:
