@@ -28,6 +28,26 @@ async def test_an_entry_that_took_the_number_of_a_damaged_one_is_none_of_the_for
         assert len(await execute(store, "SELECT 1 FROM damaged_entries WHERE session_id = 'fork'")) == 1
 
 
+async def test_an_entry_that_took_the_number_of_a_lost_row_is_none_of_the_forks(make_store: MakeStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), talk("one", "two", "three"))
+        await forked(store)
+        await forked(store, "of-fork", parent="fork")
+        await forked(store, "early", to=1)
+        await execute(store, "DELETE FROM log WHERE session_id = 's1' AND seq >= 2")
+        await execute(
+            store, "INSERT INTO damaged_entries (session_id, seq, json) VALUES ('s1', 2, x''), ('s1', 3, x'')"
+        )
+        await store.append("s1", talk("another two", first=2))
+        for name, left in (("fork", [1, 4]), ("of-fork", [1, 4, 5]), ("early", [1, 2])):
+            assert [entry.seq for entry in (await store.load(name))[1]] == left
+        lost = await execute(
+            store, "SELECT session_id, seq FROM damaged_entries WHERE session_id <> 's1' ORDER BY 1, 2"
+        )
+        assert lost == [("fork", 2), ("fork", 3), ("of-fork", 2), ("of-fork", 3)]
+
+
 @pytest.mark.parametrize("damage", ["first = -5", "last = 9223372036854775807", "last = 'x'", "owner = x'ff'"])
 async def test_damage_of_what_says_where_shared_rows_are_hides_nothing_else(make_store: MakeStore, damage: str) -> None:
     async with asyncio.timeout(PATIENCE):

@@ -129,13 +129,23 @@ def insert_spans(connection: sqlite3.Connection, session_id: str, spans: Sequenc
     )
 
 
-def sharers_of(connection: sqlite3.Connection, owner: str, first: int, last: int) -> list[str]:
+def sharers_of(connection: sqlite3.Connection, owner: str, first: int, last: int = _END) -> list[str]:
     """The sessions that share some of these entries, which `owner` wrote."""
     rows = connection.execute(
         "SELECT DISTINCT session_id FROM shares WHERE owner = ? AND first <= ? AND last >= ? ORDER BY session_id",
         (owner, last, first),
     )
     return [row[0] for row in rows]
+
+
+def note_lost(connection: sqlite3.Connection, owner: str, first: int) -> None:
+    """Have the sessions that share entries from a number on know for themselves which of those were lost to damage."""
+    connection.execute(
+        "INSERT INTO damaged_entries (session_id, seq, json, redacted)"
+        " SELECT shares.session_id, seq, json, redacted FROM damaged_entries JOIN shares ON owner ="
+        " damaged_entries.session_id AND seq BETWEEN first AND last WHERE owner = ? AND seq >= ?",
+        (owner, first),
+    )
 
 
 def cut_from(connection: sqlite3.Connection, session_id: str, first: int) -> None:
