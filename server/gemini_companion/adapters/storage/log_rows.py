@@ -6,7 +6,7 @@ gone. Ranges of one session are apart, and what it wrote itself comes behind the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gemini_companion.adapters.storage.leases import require_session
@@ -179,29 +179,37 @@ def is_taken(connection: sqlite3.Connection, session_id: str) -> bool:
 
 
 def size_left_by_others(connection: sqlite3.Connection, session_id: str) -> int:
-    """Bytes of the rows that a session has from such as are gone, unless they count for an older fork."""
+    """Bytes of the rows that a session has from such as are gone, but for those that count for an older fork."""
     gone = connection.execute(
-        "SELECT owner, first, last FROM shares WHERE session_id = ?1 AND owner NOT IN (SELECT session_id FROM sessions)"
-        " AND session_id = (SELECT session_id FROM shares AS older WHERE older.owner = shares.owner"
-        " ORDER BY rowid LIMIT 1)",
+        f"SELECT rowid, owner, {_RANGE} FROM shares WHERE session_id = ?"
+        " AND owner NOT IN (SELECT session_id FROM sessions)",
         (session_id,),
     ).fetchall()
-    return sum(
-        connection.execute(
-            "SELECT coalesce(sum(length(json)), 0) FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?", span
-        ).fetchone()[0]
-        for span in gone
-    )
+    size = 0
+    for place, owner, first, last in gone:
+        older = connection.execute(
+            f"SELECT {_RANGE} FROM shares WHERE owner = ? AND rowid < ? ORDER BY 1", (owner, place)
+        ).fetchall()
+        for span in _gaps(older, first, last):
+            size += connection.execute(
+                "SELECT coalesce(sum(length(json)), 0) FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?",
+                (owner, *span),
+            ).fetchone()[0]
+    return size
 
 
 def _remove_unshared(connection: sqlite3.Connection, owner: str) -> None:
     """Remove the rows of a session that is gone which no other one has."""
     shared = connection.execute(f"SELECT {_RANGE} FROM shares WHERE owner = ? ORDER BY 1", (owner,)).fetchall()
-    ahead = 1
-    for first, last in (*shared, (_END, _END)):
-        if ahead < first:
-            for table in ("log", "damaged_entries"):
-                connection.execute(
-                    f"DELETE FROM {table} WHERE session_id = ? AND seq BETWEEN ? AND ?", (owner, ahead, first - 1)
-                )
-        ahead = max(ahead, last + 1)
+    for span in _gaps(shared, 1, _END):
+        for table in ("log", "damaged_entries"):
+            connection.execute(f"DELETE FROM {table} WHERE session_id = ? AND seq BETWEEN ? AND ?", (owner, *span))
+
+
+def _gaps(ranges: Iterable[tuple[int, int]], first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Which of these numbers are in none of the ranges, which are in order of where they begin."""
+    ahead = first
+    for start, end in (*ranges, (last + 1, last)):
+        if ahead < (behind := min(start, last + 1)):
+            yield ahead, behind - 1
+        ahead = max(ahead, end + 1)
