@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gemini_companion.adapters.storage import recall_index
 from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate
+from gemini_companion.engine.recall.query import parse_query
 from tests.adapters.storage.forked_chats import forked, log_of, talk
 from tests.adapters.storage.stores import START, MakeStore, execute, meta
 from tests.support.patience import PATIENCE
@@ -125,6 +127,21 @@ async def test_of_a_damaged_file_forks_are_taken_over_with_what_they_share(
         again = make_store(notify=said.append)
         assert {name: await log_of(again, name) for name in before} == before
         assert "was damaged" in said[0]
+
+
+async def test_a_fork_that_lost_all_that_it_wrote_itself_is_searched_and_harms_no_other_search(
+    make_store: MakeStore,
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), talk(*(f"alpha{number}" for number in range(150))))
+        await forked(store)
+        await execute(store, "DELETE FROM log WHERE session_id = 'fork'")
+        await store.worker.run("write", recall_index.empty)
+        assert (await store.recall.search(parse_query("nothing"))).hits == ()
+        found = await store.recall.search(parse_query("alpha149"), session_id="fork")
+        assert {hit.session_id for hit in found.hits} == {"fork"}
+        assert await execute(store, "SELECT indexed_to FROM recall_sessions") == [(150,), (150,)]
 
 
 async def test_forks_of_the_last_version_have_their_own_rows_and_stay(make_store: MakeStore, database: Path) -> None:
