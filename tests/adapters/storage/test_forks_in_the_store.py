@@ -104,6 +104,21 @@ async def test_what_forks_still_have_counts_once_as_the_room_that_they_take(make
         assert one.size > whole
 
 
+async def test_each_row_that_forks_still_have_counts_whichever_of_them_is_the_oldest(make_store: MakeStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), talk("little", *("word " * 2_000 for _ in range(3))))
+        (whole,) = [one.size for one in await store.stored()]
+        for name, end in (("early", 1), ("late", 3), ("last", 4)):
+            await forked(store, name, to=end)
+        await store.delete("s1")
+        left = {one.session_id: one.size for one in await store.stored()}
+        assert whole < sum(left.values()) < 1.2 * whole
+        assert left["early"] < left["last"] < left["late"] < whole
+        await store.delete("early")
+        assert whole < sum(one.size for one in await store.stored()) < 1.2 * whole
+
+
 async def test_both_go_on_apart_from_each_other(make_store: MakeStore) -> None:
     async with asyncio.timeout(PATIENCE):
         store = make_store()

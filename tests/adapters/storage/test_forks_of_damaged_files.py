@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gemini_companion.adapters.storage import recall_index
 from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate
+from gemini_companion.engine.recall.query import parse_query
 from tests.adapters.storage.forked_chats import forked, log_of, talk
 from tests.adapters.storage.stores import START, MakeStore, execute, meta
 from tests.support.patience import PATIENCE
@@ -28,6 +30,26 @@ async def test_an_entry_that_took_the_number_of_a_damaged_one_is_none_of_the_for
         assert len(await execute(store, "SELECT 1 FROM damaged_entries WHERE session_id = 'fork'")) == 1
 
 
+async def test_an_entry_that_took_the_number_of_a_lost_row_is_none_of_the_forks(make_store: MakeStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), talk("one", "two", "three"))
+        await forked(store)
+        await forked(store, "of-fork", parent="fork")
+        await forked(store, "early", to=1)
+        await execute(store, "DELETE FROM log WHERE session_id = 's1' AND seq >= 2")
+        await execute(
+            store, "INSERT INTO damaged_entries (session_id, seq, json) VALUES ('s1', 2, x''), ('s1', 3, x'')"
+        )
+        await store.append("s1", talk("another two", first=2))
+        for name, left in (("fork", [1, 4]), ("of-fork", [1, 4, 5]), ("early", [1, 2])):
+            assert [entry.seq for entry in (await store.load(name))[1]] == left
+        lost = await execute(
+            store, "SELECT session_id, seq FROM damaged_entries WHERE session_id <> 's1' ORDER BY 1, 2"
+        )
+        assert lost == [("fork", 2), ("fork", 3), ("of-fork", 2), ("of-fork", 3)]
+
+
 @pytest.mark.parametrize("damage", ["first = -5", "last = 9223372036854775807", "last = 'x'", "owner = x'ff'"])
 async def test_damage_of_what_says_where_shared_rows_are_hides_nothing_else(make_store: MakeStore, damage: str) -> None:
     async with asyncio.timeout(PATIENCE):
@@ -39,6 +61,46 @@ async def test_damage_of_what_says_where_shared_rows_are_hides_nothing_else(make
         assert seqs in ([1, 2, 3], [3])
         await store.append("fork", talk("on", first=4))
         assert len(await log_of(store, "s1")) == 2
+
+
+@pytest.mark.parametrize("damage", ["first = x'00'", "first = 'x'", "last = x'02'", "last = 'x'", "owner = x'ff'"])
+async def test_a_chat_is_deleted_whatever_became_of_what_says_where_shared_rows_are(
+    make_store: MakeStore, damage: str
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), talk("one", "two"))
+        await forked(store)
+        await forked(store, "sound")
+        await execute(store, f"UPDATE shares SET {damage} WHERE session_id = 'fork'")
+        await store.delete("s1")
+        await store.delete("fork")
+        assert len(await log_of(store, "sound")) == 3
+
+
+@pytest.mark.parametrize("column", ["first", "last", "owner"])
+async def test_a_fork_is_read_and_deleted_where_nothing_is_left_of_a_number(
+    make_store: MakeStore, database: Path, column: str
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), talk("one", "two"))
+        await forked(store)
+        await store.close()
+        file = sqlite3.connect(database, isolation_level=None)
+        (made,) = file.execute("SELECT sql FROM sqlite_schema WHERE name = 'shares'").fetchone()
+        rows = file.execute("SELECT session_id, owner, first, last FROM shares").fetchall()
+        file.execute("DROP TABLE shares")
+        file.execute(made.replace(" NOT NULL", ""))
+        file.execute("CREATE INDEX shares_by_owner ON shares (owner, first)")
+        file.executemany("INSERT INTO shares VALUES (?, ?, ?, ?)", rows)
+        file.execute(f"UPDATE shares SET {column} = NULL")
+        file.close()
+        again = make_store()
+        assert [entry.seq for entry in (await again.load("fork"))[1]] in ([1, 2, 3], [3])
+        await again.delete("s1")
+        await again.delete("fork")
+        assert not (await again.list()).sessions
 
 
 @pytest.mark.parametrize("lost", ["shares", "leases"])
@@ -65,6 +127,21 @@ async def test_of_a_damaged_file_forks_are_taken_over_with_what_they_share(
         again = make_store(notify=said.append)
         assert {name: await log_of(again, name) for name in before} == before
         assert "was damaged" in said[0]
+
+
+async def test_a_fork_that_lost_all_that_it_wrote_itself_is_searched_and_harms_no_other_search(
+    make_store: MakeStore,
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), talk(*(f"alpha{number}" for number in range(150))))
+        await forked(store)
+        await execute(store, "DELETE FROM log WHERE session_id = 'fork'")
+        await store.worker.run("write", recall_index.empty)
+        assert (await store.recall.search(parse_query("nothing"))).hits == ()
+        found = await store.recall.search(parse_query("alpha149"), session_id="fork")
+        assert {hit.session_id for hit in found.hits} == {"fork"}
+        assert await execute(store, "SELECT indexed_to FROM recall_sessions") == [(150,), (150,)]
 
 
 async def test_forks_of_the_last_version_have_their_own_rows_and_stay(make_store: MakeStore, database: Path) -> None:

@@ -11,6 +11,14 @@ _LAST_NUMBER: Final = 2**29
 """Of a session; with a spot and a part it still is a number of SQLite's, and so are those that come next."""
 
 
+_NEWEST: Final = (
+    "coalesce((SELECT max(seq) FROM log WHERE log.session_id = {0}.session_id),"
+    " (SELECT max(seq) FROM shares JOIN log ON log.session_id = owner AND seq BETWEEN first AND last"
+    " WHERE shares.session_id = {0}.session_id), 0)"
+)
+"""The number of a session's newest entry: the newest that it wrote, or shares if it lost all of those to damage."""
+
+
 class State(NamedTuple):
     """A session's part of the indexes."""
 
@@ -47,8 +55,7 @@ def sessions_behind(connection: sqlite3.Connection, session_id: str | None = Non
     where, arguments = ("sessions.session_id = ? AND", (session_id,)) if session_id is not None else ("", ())
     rows = connection.execute(
         "SELECT sessions.session_id FROM sessions LEFT JOIN recall_sessions USING (session_id)"
-        f" WHERE {where} (coalesce(indexed_to, 0) <"
-        " (SELECT coalesce(max(seq), 0) FROM log WHERE log.session_id = sessions.session_id)"
+        f" WHERE {where} (coalesce(indexed_to, 0) < {_NEWEST.format('sessions')}"
         " OR coalesce(titled, 0) = 0) ORDER BY updated_at DESC",
         arguments,
     )
@@ -59,8 +66,8 @@ def can_be(connection: sqlite3.Connection) -> bool:
     """Whether what is noted can be at all: damage makes numbers of which no row can be made, or that are none."""
     return not connection.execute(
         "SELECT EXISTS (SELECT 1 FROM recall_sessions WHERE number NOT BETWEEN 1 AND ?"
-        " OR typeof(indexed_to) <> 'integer' OR typeof(places) <> 'integer' OR indexed_to >"
-        " (SELECT coalesce(max(seq), 0) FROM log WHERE log.session_id = recall_sessions.session_id))",
+        " OR typeof(indexed_to) <> 'integer' OR typeof(places) <> 'integer'"
+        f" OR indexed_to > {_NEWEST.format('recall_sessions')})",
         (_LAST_NUMBER,),
     ).fetchone()[0]
 

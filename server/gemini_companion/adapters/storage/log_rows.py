@@ -6,7 +6,7 @@ gone. Ranges of one session are apart, and what it wrote itself comes behind the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gemini_companion.adapters.storage.leases import require_session
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 _END: Final = 2**63 - 1
+
+_RANGE: Final = "CAST(coalesce(first, 0) AS INTEGER), CAST(coalesce(last, 0) AS INTEGER)"
+"""What says where a shared range stands: damage may have made texts or nothing of numbers."""
 
 
 class Span(NamedTuple):
@@ -33,8 +36,7 @@ def spans_of(connection: sqlite3.Connection, session_id: str) -> list[Span]:
     spans: list[Span] = []
     ahead = 1
     for owner, first, last in connection.execute(
-        "SELECT CAST(owner AS TEXT), CAST(first AS INTEGER), CAST(last AS INTEGER) FROM shares"
-        " WHERE session_id = ? ORDER BY first",
+        f"SELECT CAST(owner AS TEXT), {_RANGE} FROM shares WHERE session_id = ? ORDER BY 2",
         (session_id,),
     ):
         # Damage may have made other numbers of them: no entry comes twice, and none of its own is hidden.
@@ -127,13 +129,23 @@ def insert_spans(connection: sqlite3.Connection, session_id: str, spans: Sequenc
     )
 
 
-def sharers_of(connection: sqlite3.Connection, owner: str, first: int, last: int) -> list[str]:
+def sharers_of(connection: sqlite3.Connection, owner: str, first: int, last: int = _END) -> list[str]:
     """The sessions that share some of these entries, which `owner` wrote."""
     rows = connection.execute(
         "SELECT DISTINCT session_id FROM shares WHERE owner = ? AND first <= ? AND last >= ? ORDER BY session_id",
         (owner, last, first),
     )
     return [row[0] for row in rows]
+
+
+def note_lost(connection: sqlite3.Connection, owner: str, first: int) -> None:
+    """Have the sessions that share entries from a number on know for themselves which of those were lost to damage."""
+    connection.execute(
+        "INSERT INTO damaged_entries (session_id, seq, json, redacted)"
+        " SELECT shares.session_id, seq, json, redacted FROM damaged_entries JOIN shares ON owner ="
+        " damaged_entries.session_id AND seq BETWEEN first AND last WHERE owner = ? AND seq >= ?",
+        (owner, first),
+    )
 
 
 def cut_from(connection: sqlite3.Connection, session_id: str, first: int) -> None:
@@ -167,29 +179,37 @@ def is_taken(connection: sqlite3.Connection, session_id: str) -> bool:
 
 
 def size_left_by_others(connection: sqlite3.Connection, session_id: str) -> int:
-    """Bytes of the rows that a session has from such as are gone, unless they count for an older fork."""
+    """Bytes of the rows that a session has from such as are gone, but for those that count for an older fork."""
     gone = connection.execute(
-        "SELECT owner, first, last FROM shares WHERE session_id = ?1 AND owner NOT IN (SELECT session_id FROM sessions)"
-        " AND session_id = (SELECT session_id FROM shares AS older WHERE older.owner = shares.owner"
-        " ORDER BY rowid LIMIT 1)",
+        f"SELECT rowid, owner, {_RANGE} FROM shares WHERE session_id = ?"
+        " AND owner NOT IN (SELECT session_id FROM sessions)",
         (session_id,),
     ).fetchall()
-    return sum(
-        connection.execute(
-            "SELECT coalesce(sum(length(json)), 0) FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?", span
-        ).fetchone()[0]
-        for span in gone
-    )
+    size = 0
+    for place, owner, first, last in gone:
+        older = connection.execute(
+            f"SELECT {_RANGE} FROM shares WHERE owner = ? AND rowid < ? ORDER BY 1", (owner, place)
+        ).fetchall()
+        for span in _gaps(older, first, last):
+            size += connection.execute(
+                "SELECT coalesce(sum(length(json)), 0) FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?",
+                (owner, *span),
+            ).fetchone()[0]
+    return size
 
 
 def _remove_unshared(connection: sqlite3.Connection, owner: str) -> None:
     """Remove the rows of a session that is gone which no other one has."""
-    shared = connection.execute("SELECT first, last FROM shares WHERE owner = ? ORDER BY first", (owner,)).fetchall()
-    ahead = 1
-    for first, last in (*shared, (_END, _END)):
-        if ahead < first:
-            for table in ("log", "damaged_entries"):
-                connection.execute(
-                    f"DELETE FROM {table} WHERE session_id = ? AND seq BETWEEN ? AND ?", (owner, ahead, first - 1)
-                )
-        ahead = max(ahead, last + 1)
+    shared = connection.execute(f"SELECT {_RANGE} FROM shares WHERE owner = ? ORDER BY 1", (owner,)).fetchall()
+    for span in _gaps(shared, 1, _END):
+        for table in ("log", "damaged_entries"):
+            connection.execute(f"DELETE FROM {table} WHERE session_id = ? AND seq BETWEEN ? AND ?", (owner, *span))
+
+
+def _gaps(ranges: Iterable[tuple[int, int]], first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Which of these numbers are in none of the ranges, which are in order of where they begin."""
+    ahead = first
+    for start, end in (*ranges, (last + 1, last)):
+        if ahead < (behind := min(start, last + 1)):
+            yield ahead, behind - 1
+        ahead = max(ahead, end + 1)

@@ -19,6 +19,7 @@ from gemini_companion.adapters.storage.log_rows import (
     leave,
     log_rows,
     newest_seq,
+    note_lost,
     share,
     sharers_of,
 )
@@ -172,6 +173,11 @@ def append_entries(connection: sqlite3.Connection, session_id: str, entries: Seq
         raise StaleVersion(
             f"The log ends at {last}, so the next entry cannot be number {first}.", hint="Read the session again."
         )
+    if sharers := sharers_of(connection, session_id, first):  # of rows that were lost, not of the ones that come now
+        for one in sharers:
+            recall_index.forget(connection, one, from_seq=first)
+        note_lost(connection, session_id, first)
+        cut_from(connection, session_id, first)
     _insert_entries(connection, session_id, entries)
     connection.execute(
         "UPDATE sessions SET updated_at = max(updated_at, ?) WHERE session_id = ?",
