@@ -133,9 +133,7 @@ def _cells(figure: Figure) -> tuple[str, ...]:
         figure.beside,
         "" if figure.beside_value is None else quantity(figure.beside_value, figure.unit),
         "" if figure.ratio is None else f"{figure.ratio:.3g}",
-        ""
-        if figure.target is None
-        else f"≤ {number(figure.target)}{'' if figure.beside else ' ' + figure.unit}".rstrip(),
+        figure.bound,
         figure.verdict,
         "~" if figure.is_busy else "",
     )
