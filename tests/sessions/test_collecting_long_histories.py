@@ -97,6 +97,7 @@ async def test_a_long_session_that_is_deleted_leaves_nothing_in_memory_once_noth
 async def long_session(studio: Studio) -> weakref.ref[Session]:
     session = await studio.load(dialogue(IN_THREAD_FROM // 2, 1))
     assert gc.get_freeze_count() > 0
+    vars(session)["itself"] = session  # else it goes without the collector, as long as nothing has brought a cycle
     return weakref.ref(session)
 
 
