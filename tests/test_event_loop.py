@@ -31,8 +31,12 @@ def begins_thread(node: ast.AST) -> bool:
 
 
 def own_thresholds(tree: ast.AST) -> Iterator[int]:
-    """The lines on which a condition on a length decides about a thread: within it, or by an early return."""
+    """The lines on which a condition on a length decides about a thread, within it or by an early return, and those that
+    fetch the number to compare it for themselves.
+    """
     for node in ast.walk(tree):
+        if isinstance(node, ast.alias) and node.name == "IN_THREAD_FROM":  # to be asked by `is_much` and `off_loop`
+            yield node.lineno
         if isinstance(node, ast.If | ast.IfExp | ast.While) and compares_length(node.test) and begins_thread(node):
             yield node.lineno
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and begins_thread(node):
@@ -56,6 +60,7 @@ def test_only_one_module_says_from_which_size_on_work_leaves_the_event_loop():
         "return await asyncio.to_thread(work) if len(text) > 10 else work()",
         "if len(text) > 10: await asyncio.to_thread(work)",
         "if 10 > len(text):\n  return work()\n return await loop.run_in_executor(None, work)",
+        "from gemini_companion.sessions.threads import IN_THREAD_FROM",
     ],
 )
 def test_a_threshold_of_its_own_is_found(body: str):

@@ -19,9 +19,9 @@ from pygls.exceptions import JsonRpcException
 from gemini_companion.engine.compression.instructions import SYSTEM_INSTRUCTION
 from gemini_companion.engine.compression.substance import lack_of
 from gemini_companion.engine.prompts import wording
-from tests.adapters.local.desk import is_running, until_gone
 from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.patience import MODEL_PATIENCE, PATIENCE
+from tests.support.processes import is_running, until_gone
 from tests.support.tiny_gguf import write_parrot_gguf, write_tiny_gguf
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -57,6 +57,13 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
         return self.value / self.beside_value if self.beside_value else None
 
     @property
+    def bound(self) -> str:
+        """The target as people read it; '' if there is none."""
+        if self.target is None:
+            return ""
+        return f"≤ {number(self.target)}" if self.beside else f"≤ {quantity(self.target, self.unit)}"
+
+    @property
     def verdict(self) -> Verdict:
         """Whether the target is met; empty without one."""
         if self.target is None:
@@ -74,17 +81,6 @@ class Skipped(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="sk
 
 
 Finding: TypeAlias = Figure | Skipped
-
-
-def as_json(findings: Sequence[Finding], machine: dict[str, Any]) -> str:
-    """One object with everything that the table shows."""
-    shown: list[dict[str, Any]] = []
-    for finding in findings:
-        fields: dict[str, Any] = msgspec.to_builtins(finding)
-        if isinstance(finding, Figure):
-            fields |= {"ratio": finding.ratio, "verdict": finding.verdict}
-        shown.append(fields)
-    return msgspec.json.format(msgspec.json.encode({"machine": machine, "findings": shown}), indent=2).decode()
 
 
 def table(findings: Sequence[Finding]) -> str:
@@ -119,14 +115,13 @@ def table(findings: Sequence[Finding]) -> str:
 
 
 def _row(figure: Figure) -> tuple[str, ...]:
-    target = "" if figure.target is None else f"≤ {number(figure.target)}{'' if figure.beside else ' ' + figure.unit}"
     return (
         f"  {figure.name}",
         quantity(figure.value, figure.unit),
         figure.beside,
         "" if figure.beside_value is None else quantity(figure.beside_value, figure.unit),
         "" if figure.ratio is None else f"{figure.ratio:.3g}",
-        target,
+        figure.bound,
         figure.verdict,
         "~" if figure.is_busy else "",
     )

@@ -1,7 +1,8 @@
 """One benchmark in a process of its own: `python -m tests.performance.one MODULE FOLDER [--quick]`.
 
-Prints JSON, an object a line: `{"tell": …}`, each finding with the share that others had of the machine, at last `{}`. So no benchmark has another's garbage, one that takes too long can be ended, and one of an earlier
-commit runs as it was then.
+Prints JSON, an object a line: `{"tell": …}`, each finding with the share that others had of the machine, at last `{}`.
+So no benchmark has another's garbage, one that takes too long can be ended, and one of an earlier commit runs as it was
+then.
 """
 
 from __future__ import annotations

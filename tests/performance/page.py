@@ -26,7 +26,7 @@ _HEAD: Final = """\
 What people wait for, measured. Less is better everywhere but where the unit is `/s`.
 """
 _BUSY: Final = """\
-**Others had the machine while this was measured.** Times are longer than they are by as much, rows that did not fit are missing, and only ratios say
+**Others had the machine while this was measured.** Times are longer by as much, rows that did not fit are missing, and only ratios say
 something. To be measured once more where nothing else runs: `make bench-page`.\
 """
 _READING: Final = """\
@@ -38,7 +38,8 @@ _READING: Final = """\
   of the processors: there, read nothing but ratios.
 - "Peer" and "Gemini CLI" are its public npm packages, fetched for the measurement alone and run as they are. Models answer at once on both sides: what is
   left is the program's own time.
-- A *content* is one message of a chat, a prompt, an answer, a call or its result, here of 1,000 characters (400 where a turn is measured).
+- A *content* is one message of a chat, a prompt, an answer, a call or its result, here of 1,000 characters (400 where turns and a day's work
+  are measured).
 - The charts have contents from left to right; both axes are logarithmic. Where time grows as the chat does, a curve climbs by one line of the grid for
   each step to the right; a flat one does not grow. The rows of *growth* are that slope, the power of the number of contents that time grows by.
 
@@ -46,7 +47,7 @@ _READING: Final = """\
 
 ```sh
 make bench                                                    # the table; ten minutes; nothing else should run meanwhile
-.venv/bin/python -m tests.performance --only stored           # one benchmark, without a limit of ten minutes
+.venv/bin/python -m tests.performance --only stored           # one benchmark, with fifteen minutes of its own
 .venv/bin/python -m tests.performance --save before.json      # keep a run …
 .venv/bin/python -m tests.performance --compare before.json   # … and set another beside it
 .venv/bin/python -m tests.performance --against HEAD~20       # an earlier commit and this tree in turns
@@ -56,7 +57,7 @@ make bench-page                                               # measure on a mac
 
 A comparison calls a row *better* or *worse* only if it changed by more than the rounds of both runs differ among themselves, and never by less than 5 %. Where
 the machines differ it compares ratios alone. A benchmark beside which others had more than {busy} of the processors is measured once more, and the
-quieter of the two counts. `--check` ends with 1 if a target is missed.
+quieter of the two counts. `--check` ends with 1 if a target is missed or a row became worse.
 """
 
 
@@ -133,9 +134,7 @@ def _cells(figure: Figure) -> tuple[str, ...]:
         figure.beside,
         "" if figure.beside_value is None else quantity(figure.beside_value, figure.unit),
         "" if figure.ratio is None else f"{figure.ratio:.3g}",
-        ""
-        if figure.target is None
-        else f"≤ {number(figure.target)}{'' if figure.beside else ' ' + figure.unit}".rstrip(),
+        figure.bound,
         figure.verdict,
         "~" if figure.is_busy else "",
     )

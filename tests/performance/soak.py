@@ -26,7 +26,6 @@ from tests.performance.spread import median
 from tests.performance.streaming import MODEL, Service
 
 TURNS: Final = 5_000
-COMPRESSIONS: Final = 60
 ENDS: Final = 200
 """Turns at the beginning and at the end that are compared."""
 SOME: Final = 10

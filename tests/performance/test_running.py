@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from tests.performance.figures import Figure, Skipped
 from tests.performance.load import OthersWork
 from tests.performance.running import Allowance, Attempt, Job, Ran, measure, run_once
 from tests.performance.runs import Took
+from tests.support.processes import until_gone
 
 
 def job(seconds: float = 50.0) -> Job:
@@ -133,7 +135,7 @@ def test_what_fails_keeps_what_was_found_and_says_why(tree: Path) -> None:
 
 
 @pytest.mark.process
-def test_what_takes_too_long_is_ended_with_all_that_it_started(tree: Path) -> None:
+async def test_what_takes_too_long_is_ended_with_all_that_it_started(tree: Path) -> None:
     program = (
         "child = subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'], stdin=subprocess.PIPE,"
         " start_new_session=True)\n"
@@ -141,18 +143,10 @@ def test_what_takes_too_long_is_ended_with_all_that_it_started(tree: Path) -> No
         "sys.stdin.read() if sys.stdin.isatty() else child.wait()"
     )
     slow = written(tree, program)
-    found = run_once(Job(name="b", module="b", seconds=3.0, tree=slow.tree), said)
+    found = await asyncio.to_thread(run_once, Job(name="b", module="b", seconds=3.0, tree=slow.tree), said)
     child = next(one for one in found.findings if isinstance(one, Figure) and one.name == "child")
     assert found.fault == "its 3 seconds were over"
-    assert not _lives(int(child.value))
-
-
-def _lives(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
+    await until_gone(int(child.value))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system has no /proc/stat")

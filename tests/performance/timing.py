@@ -9,16 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from tests.performance.spread import median
-
 T = TypeVar("T")
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """How long one call takes."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
 
 
 class Cost(NamedTuple):
@@ -44,11 +35,6 @@ def interleaved(contenders: Mapping[str, Callable[[], T]], rounds: int) -> dict[
         for name, measure in contenders.items():
             figures[name].append(measure())
     return figures
-
-
-def medians(figures: Mapping[str, list[float]]) -> dict[str, float]:
-    """The median of each."""
-    return {name: median(values) for name, values in figures.items()}
 
 
 def settled(work: Callable[[], T]) -> T:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.collector import Collector
 from gemini_companion.sessions.registry import IDLE_SECONDS
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import IN_THREAD_FROM
+from tests.support.conversations import dialogue
 from tests.support.sessions import Studio
 
 
@@ -32,10 +32,6 @@ def as_it_was() -> Iterator[None]:
     yield
     gc.unfreeze()
     assert gc.isenabled()
-
-
-def contents(count: int) -> list[Content]:
-    return [user_text(f"prompt {n}") if n % 2 == 0 else model_text(f"answer {n}") for n in range(count)]
 
 
 def test_while_a_long_history_is_built_nothing_is_collected_and_then_it_is_left_out():
@@ -99,8 +95,9 @@ async def test_a_long_session_that_is_deleted_leaves_nothing_in_memory_once_noth
 
 
 async def long_session(studio: Studio) -> weakref.ref[Session]:
-    session = await studio.load(contents(IN_THREAD_FROM))
+    session = await studio.load(dialogue(IN_THREAD_FROM // 2, 1))
     assert gc.get_freeze_count() > 0
+    vars(session)["itself"] = session  # else it goes without the collector, as long as nothing has brought a cycle
     return weakref.ref(session)
 
 

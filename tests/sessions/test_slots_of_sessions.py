@@ -19,7 +19,7 @@ from gemini_companion.sessions.turn import titles
 from gemini_companion.sessions.turn.watching import FIRST_CHARACTERS
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.support.counted_model import CountedModel
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until
 from tests.support.sample_tools import SampleArgs, SampleTool, allowing
 from tests.support.scripted_hooks import hook, use
 from tests.support.scripted_model import ScriptedModel, calls
@@ -64,13 +64,6 @@ class Chat:
 def waiting(studio: Studio) -> int:
     """Requests to models that wait for a slot."""
     return studio.services.slots.model_calls.fair.waiting
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; everything else runs meanwhile."""
-    async with asyncio.timeout(PATIENCE):
-        while not holds():
-            await asyncio.sleep(0)
 
 
 def turns_of(model: CountedModel) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from gemini_companion.sessions.compression_events import CompressionPrepared
@@ -26,13 +26,6 @@ def begin(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
 async def within(event: asyncio.Event) -> None:
     async with asyncio.timeout(PATIENCE):
         await event.wait()
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; everything else runs meanwhile."""
-    async with asyncio.timeout(PATIENCE):
-        while not holds():
-            await asyncio.sleep(0)
 
 
 async def chat_at(studio: Studio, share: float, **more: Any) -> Session:

@@ -12,7 +12,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
-from gemini_companion.sessions.threads import IN_THREAD_FROM
+from gemini_companion.sessions.threads import is_much
 
 _TRIES: Final = 3
 
@@ -32,7 +32,7 @@ class Collector:
 
         While a long one is, nothing is collected; what is there at the end is left out until `collect`.
         """
-        if size < IN_THREAD_FROM:
+        if not is_much(size):
             yield
             return
         if self._building == 0:
@@ -50,7 +50,7 @@ class Collector:
 
     def has_gone(self, history: object, size: int) -> None:
         """What holds a history of so many entries was let go."""
-        if size >= IN_THREAD_FROM:
+        if is_much(size):
             self._gone.append((weakref.ref(history), _TRIES))
 
     def collect(self) -> None:

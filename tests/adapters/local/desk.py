@@ -66,21 +66,6 @@ def text_of(chunks: list[ModelChunk]) -> str:
     return "".join(visible_text_of(chunk.parts) for chunk in chunks)
 
 
-def is_running(pid: int) -> bool:
-    """True if the process exists and is not merely waiting to be reaped."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as status:
-            return status.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-async def until_gone(pid: int) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while is_running(pid):
-            await asyncio.sleep(0)
-
-
 def processor_ticks(pid: int) -> int:
     """How long a process has computed so far, in clock ticks of the system (usually 10 ms)."""
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as status:

@@ -13,8 +13,9 @@ import pytest
 
 from gemini_companion.adapters.local.folder import SocketFolder, remove_abandoned
 from gemini_companion.adapters.local.process import signal_name
-from tests.adapters.local.desk import Desk, ask, collect, is_running, until_gone
+from tests.adapters.local.desk import Desk, ask, collect
 from tests.support.patience import PATIENCE
+from tests.support.processes import is_running, until_gone
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no such locks")
 

@@ -18,15 +18,14 @@ from tests.adapters.local.desk import (
     Desk,
     ask,
     collect,
-    is_running,
     processor_ticks,
     talk,
     text_of,
     until_end,
-    until_gone,
     until_text,
 )
 from tests.support.patience import PATIENCE
+from tests.support.processes import is_running, until_gone
 from tests.support.tiny_gguf import CONTEXT_TOKENS, WITHOUT_SYSTEM, write_tiny_gguf
 
 pytestmark = pytest.mark.process

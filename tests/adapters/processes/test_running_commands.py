@@ -17,6 +17,7 @@ from gemini_companion.adapters.processes.running import ReapedCommand
 from gemini_companion.tools.ports import CommandEnd, SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
 from tests.support.patience import PATIENCE
+from tests.support.processes import is_running
 
 pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")]
 OFF = SandboxWish(use="off")
@@ -58,12 +59,6 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     bench = Bench(tmp_path)
     yield bench
     await bench.runner.close()
-
-
-def is_running(pid: int) -> bool:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    return False
 
 
 def is_below(pid: int, above: int) -> bool:

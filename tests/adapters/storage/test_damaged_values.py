@@ -43,6 +43,7 @@ async def goes_on(store: SqliteStore) -> None:
     for session_id in ("s1", "s2"):
         await store.load(session_id)
         await store.hold(session_id)
+        await store.changes_beside(session_id, {}, ())
         await store.append(session_id, [prompt(4, "later words")])
     await store.create(meta("s3"), [prompt(1, "later still")])
     assert await found(store, "later") == ["s1", "s2", "s3"]

@@ -99,16 +99,21 @@ async def test_the_texts_of_an_index_with_copies_go_and_everything_is_found(
         assert database.read_bytes().count(b"And the coffee machine?") == 1
 
 
+async def large_old_store(make_store: MakeStore, database: Path) -> SqliteStore:
+    """A store of four chats, s0 to s3, the newest last, with more to be indexed than a search waits for."""
+    store = make_store()
+    for number in range(4):
+        turns = [(f"Marmot {number} {turn} " + "filling words " * 40, "Yes.") for turn in range(400)]
+        await store.create(meta(f"s{number}", updated_at=number), Talk(*turns, ids=f"s{number}").entries)
+    await make_old(store, database)
+    return make_store()
+
+
 async def test_a_search_does_not_wait_for_a_large_old_store_and_says_what_is_missing(
     make_store: MakeStore, database: Path
 ) -> None:
     async with asyncio.timeout(PATIENCE):
-        store = make_store()
-        for number in range(4):
-            turns = [(f"Marmot {number} {turn} " + "filling words " * 40, "Yes.") for turn in range(400)]
-            await store.create(meta(f"s{number}", updated_at=number), Talk(*turns, ids=f"s{number}").entries)
-        await make_old(store, database)
-        again = make_store()
+        again = await large_old_store(make_store, database)
         result = await again.recall.search(parse_query("marmot"))
         assert {hit.session_id for hit in result.hits} < {"s0", "s1", "s2", "s3"}
         assert "s3" in {hit.session_id for hit in result.hits}, "the newest is indexed first"
@@ -123,12 +128,7 @@ async def test_a_search_of_the_listing_does_not_wait_for_a_large_old_store_and_s
     make_store: MakeStore, database: Path
 ) -> None:
     async with asyncio.timeout(PATIENCE):
-        store = make_store()
-        for number in range(4):
-            turns = [(f"Marmot {number} {turn} " + "filling words " * 40, "Yes.") for turn in range(400)]
-            await store.create(meta(f"s{number}", updated_at=number), Talk(*turns, ids=f"s{number}").entries)
-        await make_old(store, database)
-        again = make_store()
+        again = await large_old_store(make_store, database)
         page = await again.list(query="marmot")
         assert (page.unindexed > 0, page.sessions[0].session_id, len(page.sessions) < 4) == (True, "s3", True)
         await again.recall.index()

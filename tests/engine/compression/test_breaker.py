@@ -141,6 +141,8 @@ def test_a_compression_ends_the_waiting_and_a_truncation_does_not() -> None:
 
 def test_a_pause_at_a_count_that_no_view_can_have_is_none() -> None:
     assert not Breaker([undo(after=10**15)]).is_paused(600_000, LIMIT)
+    little = compression(trigger="auto", original_token_count=10**15 + 1, new_token_count=10**15)
+    assert not Breaker([little]).is_paused(600_000, LIMIT)
 
 
 @pytest.mark.parametrize("trigger", ["auto", "background"])

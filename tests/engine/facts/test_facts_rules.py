@@ -16,7 +16,7 @@ from gemini_companion.engine.facts.patterns import (
     URLS,
     found,
     hinted,
-    numbers_found,
+    numbers_in,
 )
 from gemini_companion.engine.facts.rules import (
     is_announcement,
@@ -331,4 +331,4 @@ WITH_NUMBERS = st.lists(
 def test_looked_for_around_digits_alone_the_same_numbers_are_found(text: str):
     digit = next((place for place, character in enumerate(text) if character.isdigit()), None)
     everywhere = [] if digit is None else list(found(NUMBERS(), text, max(0, digit - 64)))
-    assert list(numbers_found(text)) == everywhere
+    assert list(numbers_in(text)) == everywhere

@@ -17,7 +17,8 @@ from gemini_companion.sessions.compression_events import (
 )
 from gemini_companion.sessions.events import SettingsChanged, WaitingForSlot
 from gemini_companion.sessions.session import Session
-from tests.support.preparing_desk import BOTH_CALLS, begin, chat_at, prepared, settled, state, until, within
+from tests.support.patience import until
+from tests.support.preparing_desk import BOTH_CALLS, begin, chat_at, prepared, settled, state, within
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
 

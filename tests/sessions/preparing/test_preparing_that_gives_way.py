@@ -11,6 +11,7 @@ from gemini_companion.engine.errors import Cancelled
 from gemini_companion.sessions.compression.background import wait_for_idle_time
 from gemini_companion.sessions.compression_events import CompressionPrepared, CompressionStarted
 from gemini_companion.sessions.events import SettingsChanged
+from gemini_companion.sessions.session import Session
 from tests.support.preparing_desk import begin, chat_at, state, within
 from tests.support.scripted_hooks import hook, use
 from tests.support.sessions import Studio
@@ -52,14 +53,20 @@ async def test_a_hook_that_refuses_what_is_prepared_does_not_refuse_the_request_
     assert [told["trigger"] for told in runner.told if told["hook_event_name"] == "PreCompress"] == ["auto"]
 
 
-async def test_a_chat_that_is_deleted_while_its_turn_runs_is_sent_to_no_model_again(
-    desk: Studio, slow: SlowSummariser
-) -> None:
+async def chat_that_runs(desk: Studio) -> tuple[Session, asyncio.Task[Any]]:
+    """One that is long enough to be prepared in idle time, and its turn, whose model waits at its gate."""
     session = await chat_at(desk, 0.75)
     desk.model.gate.clear()
     desk.model.called.clear()
     turn = begin(desk.chat("go on"))
     await within(desk.model.called)
+    return session, turn
+
+
+async def test_a_chat_that_is_deleted_while_its_turn_runs_is_sent_to_no_model_again(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session, turn = await chat_that_runs(desk)
     await desk.app.delete(session.session_id)
     with pytest.raises(Cancelled):
         await turn
@@ -71,11 +78,7 @@ async def test_a_chat_that_is_deleted_while_its_turn_runs_is_sent_to_no_model_ag
 async def test_a_chat_that_is_left_while_its_turn_runs_is_not_prepared_in_idle_time(
     desk: Studio, slow: SlowSummariser
 ) -> None:
-    session = await chat_at(desk, 0.75)
-    desk.model.gate.clear()
-    desk.model.called.clear()
-    turn = begin(desk.chat("go on"))
-    await within(desk.model.called)
+    session, turn = await chat_that_runs(desk)
     await desk.app.new_session(desk.client)
     desk.model.gate.set()
     await turn

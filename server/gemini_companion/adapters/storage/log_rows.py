@@ -1,7 +1,9 @@
 """Where the entries of a session's log stand: a fork has those that it began with from the session that wrote them.
 
 The table `shares` has, by session, ranges of numbers and who wrote the rows with them: `owner`, whose session may be
-gone. Ranges of one session are apart, and what it wrote itself comes behind them. Nothing else reads `log` by session.
+gone. Ranges of one session are apart, and what it wrote itself comes behind them; a fork begins with an entry of its
+own. Nothing else reads entries of a session from `log`: others ask for the newest number or the room of what a session
+wrote itself, and the search for signs joins `shares` in its query.
 """
 
 from __future__ import annotations

@@ -46,8 +46,6 @@ _log = logging.getLogger(__name__)
 
 META_COLUMNS = "session_id, CAST(title AS TEXT), updated_at, CAST(meta AS BLOB), redacted"
 """What `decode_meta` reads of a session. Cast, as everywhere: a flipped bit makes bytes of a text, or a number."""
-
-
 _ROW: Final = "seq, CAST(json AS BLOB), redacted"
 """What `_decoded` reads of an entry."""
 
@@ -298,7 +296,7 @@ def bare_meta(data: bytes) -> SessionMeta | None:
 
 
 def _bare_meta_of(connection: sqlite3.Connection, session_id: str) -> SessionMeta | None:
-    row = connection.execute("SELECT meta FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
+    row = connection.execute("SELECT CAST(meta AS BLOB) FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
     return bare_meta(row[0]) if row is not None else None
 
 

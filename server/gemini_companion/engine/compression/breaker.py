@@ -18,7 +18,6 @@ GROWTH_THAT_CLEARS: Final = 1.5
 PAUSE_SHARE: Final = 0.1
 """Share of the limit by which the count must grow after an undo or a cancelled automatic run."""
 
-
 GROWTH_AFTER_LITTLE: Final = 1.1
 """After an automatic compression that saved next to nothing, the next waits until the count is this multiple of it."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Final
 
-from gemini_companion.engine.facts.extract import addresses_in, numbers_in
+from gemini_companion.engine.facts.extract import addresses_in
 from gemini_companion.engine.facts.fact import Fact, FactKind
 from gemini_companion.engine.facts.paths import paths_in
-from gemini_companion.engine.facts.patterns import lazy
+from gemini_companion.engine.facts.patterns import lazy, numbers_in
 from gemini_companion.engine.facts.sentences import pieces
 
 MOST_UNSUPPORTED: Final = 50

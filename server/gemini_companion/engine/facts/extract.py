@@ -20,7 +20,7 @@ from gemini_companion.engine.facts.patterns import (
     found,
     hinted,
     lazy,
-    numbers_found,
+    numbers_in,
 )
 from gemini_companion.engine.facts.rules import is_decision, is_plan, is_rule, may_hold, may_hold_rule
 from gemini_companion.engine.facts.sentences import (
@@ -277,11 +277,6 @@ def _patterns(text: str) -> Iterator[_Found]:
     for symbol in found(SYMBOLS(), text) if "_" in text or "`" in text or "()" in text or _INNER().search(text) else ():
         if next(paths_in(symbol), None) is None:
             yield "symbol", symbol, False, ""
-
-
-def numbers_in(text: str) -> Iterator[str]:
-    """Ports, versions, ids, sums, dates, measures and line numbers in `text`."""
-    return numbers_found(text)
 
 
 def addresses_in(text: str) -> Iterator[str]:

@@ -118,8 +118,9 @@ def found(pattern: re.Pattern[str], text: str, start: int = 0, end: int = sys.ma
         yield match[match.lastgroup or 0].rstrip()
 
 
-def numbers_found(text: str) -> Iterator[str]:
-    """What `NUMBERS` finds, but in a text without digits, where it finds nothing that counts.
+def numbers_in(text: str) -> Iterator[str]:
+    """Ports, versions, ids, sums, dates, measures and line numbers: what `NUMBERS` finds, but in a text without digits,
+    where it finds nothing that counts.
 
     It is looked for around digits alone: the pattern has many alternatives, and most of a text is words.
     """

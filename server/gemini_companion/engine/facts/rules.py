@@ -33,7 +33,7 @@ _CHATTER: Final = lazy(
     re.IGNORECASE,
 )
 _CHATTER_HINTS: Final = hints("never |n't|n’t|dont|not|can|always |must|should|only |make sure |keep |instead of")
-"""The same for what `_CHATTER` finds."""
+"""If none of these stands in a text in small letters, `_CHATTER` finds nothing."""
 _REQUEST: Final = lazy(
     r"\W*+(?:bitte|k(?:ö|oe)nnt(?:est|en)|kannst du|würdest du|请|麻烦|帮我|[^\n]{1,80}(?:てください|して下さい|てもらえ|お願い))"
     r"|\W*+(?:(?:yes|yeah|ok(?:ay)?|sure|great|perfect|thanks?(?: you)?|alright|good|fine|now|then|and|so|hi"
@@ -193,7 +193,7 @@ _GERMAN_HINTS: Final = hints(
     "nie|immer|auf kein|keinesfalls|unbedingt|ausschließ|nur|darf|dürf|muss|müss|soll|verb|vermeid|bevorzug|statt|"
     "anstelle|ab jetzt|ab sofort|künftig|höchst|mindest|bitte|verwend|benutz|nutze|kein|nicht|schreib|antwort|halte|lass"
 )
-"""The same for what `_GERMAN_RULE` finds."""
+"""If none of these does, `_GERMAN_RULE` finds nothing."""
 _ODD_LETTERS: Final = hints("ı|ſ|\u0307")
 """What letters that a pattern takes for an `i` or an `s` in any case are in small letters: `İ` is an `i` with a dot."""
 _HINTS: Final = hints(
