@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -29,7 +29,7 @@ def loading(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return loaded
 
 
-async def behind(studio: Studio, loading: asyncio.Event, request: Callable[[], Awaitable[Any]]) -> list[Any]:
+async def behind(studio: Studio, loading: asyncio.Event, request: Callable[[], Awaitable[Any]]) -> Sequence[Any]:
     """What a first prompt and a request come to that are read at once."""
     prompt = asyncio.create_task(studio.chat("first"))
     other = asyncio.ensure_future(request())

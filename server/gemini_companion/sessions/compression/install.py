@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from gemini_companion.engine.compression.messages import message_for
-from gemini_companion.engine.compression.stale import is_stale
+from gemini_companion.engine.compression.stale import has_let_go, is_stale
 from gemini_companion.engine.compression.truncate import whole_text
 from gemini_companion.engine.compression.types import Counts
 from gemini_companion.engine.errors import (
@@ -142,6 +142,7 @@ async def install(
     choice: ModelChoice,
     entry: CompressionEntry,
     base_version: int,
+    rules_as_of: int | None = None,
     *,
     on_commit: Callable[[CompressionResult], object],
 ) -> CompressionResult:
@@ -149,8 +150,15 @@ async def install(
 
     Outputs whose files cannot be written stay whole. If that uses up the gain, nothing is installed, and the status of
     the result is COMPRESSION_FAILED_INFLATED_TOKEN_COUNT. Raises `StaleVersion` if the span was changed after
-    `base_version`, a sequence number, or `StorageFault`.
+    `base_version`, a sequence number, or a rule taken back after `rules_as_of`, another; or `StorageFault`.
     """
+
+    def swap(seq: int) -> CompressionEntry:
+        """Rules are set beside the lane: whether one was taken back is known where everything before is written."""
+        if rules_as_of is not None and has_let_go(session.history, rules_as_of):
+            raise StaleVersion("A rule was taken back meanwhile, so nothing was installed.", hint="Try again.")
+        return msgspec.structs.replace(entry, seq=seq)
+
     if is_stale(session.history, entry, base_version):
         raise StaleVersion(
             "The history was changed while it was being compressed, so nothing was installed.",
@@ -163,7 +171,7 @@ async def install(
         if result.new_token_count >= result.original_token_count:
             await _remove_cuts(session, planned)
             return msgspec.structs.replace(result, status="COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
-        await session.commit(lambda seq: msgspec.structs.replace(entry, seq=seq))
+        await session.commit(swap)
     except BaseException:
         await asyncio.shield(_remove_cuts(session, planned))  # no entry names them: nobody would ever delete them
         raise
