@@ -137,6 +137,8 @@ class Prepared(Fold):
             case PreviewEntry() if is_prepared(entry):
                 self.entry = entry if entry.base_seq >= self._let_go else None
                 self.made += 1
+            case PreviewEntry() if self.entry is not None and self.entry.compression_id == entry.compression_id:
+                self.entry, self.made = None, self.made - 1  # somebody took it over
             case CompressionEntry() | UndoEntry() | ResumeEntry(reason="clear" | "import" | "fork"):
                 self.entry, self.made = None, 0  # what came with a copy was prepared by nobody here
             case _ if lets_go(entry):

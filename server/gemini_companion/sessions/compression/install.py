@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -32,6 +33,7 @@ from gemini_companion.engine.tokens.ledger import totals_of
 from gemini_companion.sessions.compression.gating import with_note
 from gemini_companion.sessions.compression.hooks import tell_hooks
 from gemini_companion.sessions.compression_events import ChatCompressed
+from gemini_companion.sessions.compression_state import Compression
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
@@ -189,16 +191,27 @@ async def install(
     return result
 
 
-async def keep_preview(session: Session, entry: CompressionEntry, base_version: int) -> None:
-    """Keep what would be installed in the log as a preview, made of the history up to `base_version`."""
-    stamp, compression_id = session.stamp(), entry.compression_id
-    kept = msgspec.structs.replace(entry, preview_id=compression_id)
-    basis = session.services.settings().compression_basis
-    await session.append(
-        lambda seq: PreviewEntry(
-            **stamp, seq=seq, compression_id=compression_id, compression=kept, base_seq=base_version, basis=basis
+async def keep_preview(
+    session: Session, compression: Compression, entry: CompressionEntry, base_version: int
+) -> CompressionResult:
+    """Keep what would be installed in the log as a preview, made of the history up to `base_version`.
+
+    If somebody takes over one that was prepared while it is being written, it is kept once more, as theirs.
+    """
+    result, basis = entry.result, session.services.settings().compression_basis
+    while True:
+        stamp, kept = session.stamp(), msgspec.structs.replace(entry, result=result, preview_id=entry.compression_id)
+        preview = PreviewEntry(
+            **stamp, seq=0, compression_id=entry.compression_id, compression=kept, base_seq=base_version, basis=basis
         )
-    )
+        await session.append(partial(_numbered, preview))
+        if result.trigger == compression.trigger:
+            return result
+        result = msgspec.structs.replace(result, trigger=compression.trigger)
+
+
+def _numbered(preview: PreviewEntry, seq: int) -> PreviewEntry:
+    return msgspec.structs.replace(preview, seq=seq)
 
 
 def as_preview(result: CompressionResult) -> CompressionResult:

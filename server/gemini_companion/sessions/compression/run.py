@@ -181,8 +181,8 @@ class CompressionRun:
         entry = self._entry(change, result)
         entry = msgspec.structs.replace(entry, sources=sources_of_lines(session.history, entry, admission.written))
         if self.compression.is_preview:
-            await keep_preview(session, entry, plan.base_version)
-            return self.compression.complete(as_preview(result))
+            kept = await keep_preview(session, self.compression, entry, plan.base_version)
+            return self.compression.complete(as_preview(kept))
         self.compression.enter("installing")
         return await self._install(entry, plan.base_version)
 
