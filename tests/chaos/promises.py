@@ -15,6 +15,8 @@ LOOKS: Final = 40
 """How often something that runs is looked at again before it counts as false: a cancelled job may take a moment."""
 BETWEEN_LOOKS: Final = 0.1
 """Seconds."""
+AT_REST: Final = ("idle", "prepared")
+"""States in which nothing runs: what is prepared waits for its safe point, in the next daemon too."""
 
 
 class Asks(Protocol):
@@ -152,7 +154,7 @@ async def _running(client: Asks, promises: Promises) -> list[str]:
         status = await client.ask("gemini/compressionStatus", named)
         page = await client.ask("gemini/session/history", {**named, "view": "transcript"})
         found = list(_open_turns(page["contents"]))
-        if status["state"] != "idle":
+        if status["state"] not in AT_REST:
             found.append(f"the status is {status['state']} in {status.get('phase')}")
         if not found:
             return []

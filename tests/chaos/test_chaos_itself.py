@@ -62,6 +62,12 @@ async def test_what_a_turn_said_before_its_answer_is_no_other_answer(promises: P
     assert await compare(said, promises) == []
 
 
+async def test_a_compression_that_an_earlier_daemon_prepared_does_not_run(promises: Promises) -> None:
+    said = Said()
+    said.state = "prepared"
+    assert await compare(said, promises) == []
+
+
 async def test_a_change_that_was_asked_for_and_not_acknowledged_may_have_happened_or_not(promises: Promises) -> None:
     said = Said()
     promises.turns["t"].may_be_replaced = True

@@ -239,6 +239,7 @@ class Application:
 
     async def delete(self, session_id: str) -> None:
         """Delete a session and its files, after ending what runs in it. Raises `SessionNotFound`, `SessionBusy`."""
+        await self._turns.reached()
         for one in (session_id, *self._sessions.agents_of(session_id)):
             if (session := self._sessions.get(one)) is not None:
                 await session.stop("delete")
@@ -292,11 +293,10 @@ class Application:
         check_prompt(prompt)
         self._turns.prepare()
         session = await self.hold(client, session_id)
-        guidance = slash_compression(prompt)
-        if guidance is not None:
+        start = await self._turns.start(session, client, self.tooling)
+        if (guidance := slash_compression(prompt)) is not None:
             return await compress_by_prompt(session, client, guidance)
         prompt = unescaped(prompt)
-        start = await self._turns.start(session, client, self.tooling)
         return await self._finish(session, client, start.chat(prompt, model=model, replaces=replaces, steer=steer))
 
     async def resume(self, client: Client, session_id: str | None = None) -> ChatResult:
@@ -328,6 +328,7 @@ class Application:
     ) -> CompressionResult:
         """Compress a session on request; `preview` computes the compression and does not install it."""
         session = await self.hold(client, session_id, as_it_is=preview)
+        await self._turns.reached()
         with client.following(session.session_id):
             return await compress(session, client=client.client_id, wish=wish, preview=preview)
 
@@ -336,6 +337,7 @@ class Application:
     ) -> CancelResult:
         """Stop the job with this id, or without one whatever runs in the session."""
         session, by = await self.load(client, session_id), client.client_id
+        await self._turns.reached()
         return CancelResult(cancelled=cancel_job(session, by, turn_id=turn_id, compression_id=compression_id))
 
     async def close(self) -> None:

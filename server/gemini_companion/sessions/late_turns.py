@@ -36,6 +36,14 @@ class LateTurns:
 
         return Start(session, client, tooling)
 
+    async def reached(self) -> None:
+        """Every prompt that came before this has reached its lane. For whoever stops, ends or compresses what is there.
+
+        The lock's waiters go in order, and a prompt that has had it goes on to its lane without a pause.
+        """
+        async with self._loading:
+            pass
+
     async def resume_if_asked(self, session: Session, client: Client, tooling: Tooling) -> None:
         """`Start.resume_if_asked`. Nothing is loaded where the newest turn did not end with a daemon."""
         turn_id = session.history.newest_turn

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from gemini_companion.engine.errors import ModelUnavailable
-from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, PreviewEntry
+from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, Entry, PreviewEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import (
@@ -18,7 +20,16 @@ from gemini_companion.sessions.compression_events import (
 from gemini_companion.sessions.events import SettingsChanged, WaitingForSlot
 from gemini_companion.sessions.session import Session
 from tests.support.patience import until
-from tests.support.preparing_desk import BOTH_CALLS, begin, chat_at, prepared, settled, state, within
+from tests.support.preparing_desk import (
+    BOTH_CALLS,
+    begin,
+    chat_at,
+    prepared,
+    reach_trigger,
+    settled,
+    state,
+    within,
+)
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
 
@@ -73,6 +84,36 @@ async def test_a_preview_joins_it_and_belongs_to_the_person(desk: Studio, slow: 
     assert slow.asked == BOTH_CALLS
     assert session.history.preview is not None
     assert state(desk, session) == "idle"
+
+
+async def test_one_that_a_preview_joins_while_it_is_being_written_belongs_to_the_person_too(
+    desk: Studio, slow: SlowSummariser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await chat_at(desk, 0.85)
+    reached, release = asyncio.Event(), asyncio.Event()
+    write = desk.store.append
+
+    async def append(session_id: str, entries: Sequence[Entry]) -> None:
+        if any(isinstance(entry, PreviewEntry) for entry in entries):
+            reached.set()
+            await release.wait()
+        await write(session_id, entries)
+
+    monkeypatch.setattr(desk.store, "append", append)
+    slow.may_summarise.set()
+    turn = begin(desk.chat("go on"))
+    await within(reached)
+    asked = begin(desk.compress(preview=True))
+    await desk.heard.wait_for(CompressionStarted)
+    release.set()
+    shown = await asked
+    await turn
+    assert (shown.status, shown.trigger) == ("PREVIEW", "manual")
+    assert session.history.preview is not None
+    assert state(desk, session) == "idle", "nothing is ready for the next turn"
+    reach_trigger(desk, session)
+    await desk.chat("go on")
+    assert session.history.in_force == {}
 
 
 async def test_a_request_to_compress_installs_what_is_prepared(desk: Studio, slow: SlowSummariser) -> None:

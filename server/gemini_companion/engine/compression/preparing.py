@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from gemini_companion.engine.compression.stale import is_stale
+from gemini_companion.engine.compression.stale import is_stale, lets_go
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import (
     CompressionEntry,
-    ConstraintEntry,
     Entry,
     PreviewEntry,
     ResumeEntry,
-    TurnEndEntry,
     UndoEntry,
-    UnpinEntry,
 )
 from gemini_companion.engine.history.verdict import BackgroundMode, StrategyName
 from gemini_companion.engine.history.view import History
@@ -140,9 +137,11 @@ class Prepared(Fold):
             case PreviewEntry() if is_prepared(entry):
                 self.entry = entry if entry.base_seq >= self._let_go else None
                 self.made += 1
+            case PreviewEntry() if self.entry is not None and self.entry.compression_id == entry.compression_id:
+                self.entry, self.made = None, self.made - 1  # somebody took it over
             case CompressionEntry() | UndoEntry() | ResumeEntry(reason="clear" | "import" | "fork"):
                 self.entry, self.made = None, 0  # what came with a copy was prepared by nobody here
-            case UnpinEntry() | ConstraintEntry() | TurnEndEntry() if _lets_go(entry):
+            case _ if lets_go(entry):
                 self.entry, self._let_go = None, entry.seq
             case _:
                 pass
@@ -190,14 +189,3 @@ def is_installable(history: History, prepared: PreviewEntry) -> bool:
     if excluded is not None and hides is not None and hides[1] >= excluded:
         return False
     return not is_stale(history, prepared.compression, prepared.base_seq)
-
-
-def _lets_go(entry: UnpinEntry | ConstraintEntry | TurnEndEntry) -> bool:
-    """Whether it takes a rule back, or may: a turn that is replaced takes those of its prompt along."""
-    match entry:
-        case UnpinEntry():
-            return True
-        case ConstraintEntry():
-            return entry.constraint.state == "released"
-        case TurnEndEntry():
-            return entry.outcome == "replaced"

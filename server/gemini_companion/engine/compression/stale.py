@@ -6,12 +6,14 @@ from bisect import bisect_left, bisect_right
 
 from gemini_companion.engine.history.log import (
     CompressionEntry,
+    ConstraintEntry,
     ContentEntry,
     Entry,
     MaskEntry,
     ResumeEntry,
     TurnEndEntry,
     UndoEntry,
+    UnpinEntry,
 )
 from gemini_companion.engine.history.view import History
 
@@ -50,6 +52,24 @@ def is_stale(history: History, planned: CompressionEntry, base_version: int) -> 
             case _:
                 pass
     return False
+
+
+def lets_go(entry: Entry) -> bool:
+    """Whether it takes a rule back, or may: a turn that is replaced takes those of its prompt along."""
+    match entry:
+        case UnpinEntry():
+            return True
+        case ConstraintEntry():
+            return entry.constraint.state == "released"
+        case TurnEndEntry():
+            return entry.outcome == "replaced"
+        case _:
+            return False
+
+
+def has_let_go(history: History, version: int) -> bool:
+    """Whether a rule was taken back after `version`: what was looked at then may go on to state it."""
+    return any(map(lets_go, history.entries[bisect_right(history.entries, version, key=_seq) :]))
 
 
 def _is_base_in_force(history: History, planned: CompressionEntry) -> bool:

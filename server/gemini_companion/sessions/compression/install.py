@@ -6,12 +6,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
 from gemini_companion.engine.compression.messages import message_for
-from gemini_companion.engine.compression.stale import is_stale
+from gemini_companion.engine.compression.stale import has_let_go, is_stale
 from gemini_companion.engine.compression.truncate import whole_text
 from gemini_companion.engine.compression.types import Counts
 from gemini_companion.engine.errors import (
@@ -32,6 +33,7 @@ from gemini_companion.engine.tokens.ledger import totals_of
 from gemini_companion.sessions.compression.gating import with_note
 from gemini_companion.sessions.compression.hooks import tell_hooks
 from gemini_companion.sessions.compression_events import ChatCompressed
+from gemini_companion.sessions.compression_state import Compression
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
@@ -142,6 +144,7 @@ async def install(
     choice: ModelChoice,
     entry: CompressionEntry,
     base_version: int,
+    rules_as_of: int | None = None,
     *,
     on_commit: Callable[[CompressionResult], object],
 ) -> CompressionResult:
@@ -149,8 +152,15 @@ async def install(
 
     Outputs whose files cannot be written stay whole. If that uses up the gain, nothing is installed, and the status of
     the result is COMPRESSION_FAILED_INFLATED_TOKEN_COUNT. Raises `StaleVersion` if the span was changed after
-    `base_version`, a sequence number, or `StorageFault`.
+    `base_version`, a sequence number, or a rule taken back after `rules_as_of`, another; or `StorageFault`.
     """
+
+    def swap(seq: int) -> CompressionEntry:
+        """Rules are set beside the lane: whether one was taken back is known where everything before is written."""
+        if rules_as_of is not None and has_let_go(session.history, rules_as_of):
+            raise StaleVersion("A rule was taken back meanwhile, so nothing was installed.", hint="Try again.")
+        return msgspec.structs.replace(entry, seq=seq)
+
     if is_stale(session.history, entry, base_version):
         raise StaleVersion(
             "The history was changed while it was being compressed, so nothing was installed.",
@@ -163,7 +173,7 @@ async def install(
         if result.new_token_count >= result.original_token_count:
             await _remove_cuts(session, planned)
             return msgspec.structs.replace(result, status="COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
-        await session.commit(lambda seq: msgspec.structs.replace(entry, seq=seq))
+        await session.commit(swap)
     except BaseException:
         await asyncio.shield(_remove_cuts(session, planned))  # no entry names them: nobody would ever delete them
         raise
@@ -181,16 +191,27 @@ async def install(
     return result
 
 
-async def keep_preview(session: Session, entry: CompressionEntry, base_version: int) -> None:
-    """Keep what would be installed in the log as a preview, made of the history up to `base_version`."""
-    stamp, compression_id = session.stamp(), entry.compression_id
-    kept = msgspec.structs.replace(entry, preview_id=compression_id)
-    basis = session.services.settings().compression_basis
-    await session.append(
-        lambda seq: PreviewEntry(
-            **stamp, seq=seq, compression_id=compression_id, compression=kept, base_seq=base_version, basis=basis
+async def keep_preview(
+    session: Session, compression: Compression, entry: CompressionEntry, base_version: int
+) -> CompressionResult:
+    """Keep what would be installed in the log as a preview, made of the history up to `base_version`.
+
+    If somebody takes over one that was prepared while it is being written, it is kept once more, as theirs.
+    """
+    result, basis = entry.result, session.services.settings().compression_basis
+    while True:
+        stamp, kept = session.stamp(), msgspec.structs.replace(entry, result=result, preview_id=entry.compression_id)
+        preview = PreviewEntry(
+            **stamp, seq=0, compression_id=entry.compression_id, compression=kept, base_seq=base_version, basis=basis
         )
-    )
+        await session.append(partial(_numbered, preview))
+        if result.trigger == compression.trigger:
+            return result
+        result = msgspec.structs.replace(result, trigger=compression.trigger)
+
+
+def _numbered(preview: PreviewEntry, seq: int) -> PreviewEntry:
+    return msgspec.structs.replace(preview, seq=seq)
 
 
 def as_preview(result: CompressionResult) -> CompressionResult:

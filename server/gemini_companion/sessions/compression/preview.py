@@ -111,7 +111,7 @@ class _ApplyRun(CompressionRun):
         )
 
     async def _install_preview(self, preview: PreviewEntry, snapshot: str | None) -> CompressionResult:
-        session = self.session
+        session, rules_as_of = self.session, self.session.history.version
         entry, text = _edited(preview.compression, snapshot)
         if snapshot is None and _has_other_rules(session, preview):
             entry, text = _without_appendix(entry)
@@ -162,6 +162,7 @@ class _ApplyRun(CompressionRun):
         return await self._install(
             msgspec.structs.replace(entry, result=with_note(result), id=stamp["id"], time=stamp["time"]),
             preview.base_seq,
+            rules_as_of,
         )
 
     async def _gated(

@@ -181,8 +181,8 @@ class CompressionRun:
         entry = self._entry(change, result)
         entry = msgspec.structs.replace(entry, sources=sources_of_lines(session.history, entry, admission.written))
         if self.compression.is_preview:
-            await keep_preview(session, entry, plan.base_version)
-            return self.compression.complete(as_preview(result))
+            kept = await keep_preview(session, self.compression, entry, plan.base_version)
+            return self.compression.complete(as_preview(kept))
         self.compression.enter("installing")
         return await self._install(entry, plan.base_version)
 
@@ -279,9 +279,10 @@ class CompressionRun:
             lambda seq: AttemptEntry(**stamp, seq=seq, result=result, forced=forced, token_count=tokens, fault=fault)
         )
 
-    async def _install(self, entry: CompressionEntry, base_version: int) -> CompressionResult:
+    async def _install(self, entry: CompressionEntry, base: int, rules_as_of: int | None = None) -> CompressionResult:
         """Step 12. Outputs whose files cannot be written stay whole, which may use up the gain."""
-        installed = await install(self.session, self.choice, entry, base_version, on_commit=self.compression.complete)
+        end = self.compression.complete
+        installed = await install(self.session, self.choice, entry, base, rules_as_of, on_commit=end)
         if installed.status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT":
             return await self._failed(self.result(installed.status, Counts.of(installed)))
         return installed
