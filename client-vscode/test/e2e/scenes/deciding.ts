@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Panel } from "../support/panel.js";
 import { snapshot, summarised } from "../support/snapshots.js";
+import { settingInForce } from "../support/settingInForce.js";
 import { keepPicture, type Stage } from "../support/stage.js";
 import { sentences } from "../support/texts.js";
 
@@ -55,6 +56,7 @@ export function deciding(set: Stage): void {
 
     test("set for the folder: a compression without a model asks none, and its row says so", async () => {
       write({ "geminiCompanion.compression.strategy": "assemble" });
+      await settingInForce(set, "companion.compression.strategy", "assemble");
       await talk(set, panel);
       await set.window.command("Gemini: Compress Chat");
       await says(panel, "Strategy: Assemble");

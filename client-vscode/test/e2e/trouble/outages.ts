@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { patiently } from "../support/patience.js";
+import { settingInForce } from "../support/settingInForce.js";
 import type { Stage } from "../support/stage.js";
 import type { Gate } from "./gate.js";
 import { picture } from "./seeing.js";
@@ -74,13 +75,5 @@ function ownSettings(set: Stage): string {
 async function setFallback(set: Stage, on: boolean): Promise<void> {
   mkdirSync(dirname(ownSettings(set)), { recursive: true });
   writeFileSync(ownSettings(set), JSON.stringify({ companion: { routing: { fallback: on } } }));
-  await patiently("the setting is in force", async () => {
-    await set.window.command("Gemini: Show Settings in Force");
-    await set.window.quickField.fill("companion.routing.fallback");
-    const row = set.window.quickInput.getByRole("option").filter({ hasText: "companion.routing.fallback" }).first();
-    await row.waitFor({ timeout: 5_000 });
-    const told = await row.innerText();
-    await set.window.page.keyboard.press("Escape");
-    return told.includes(String(on)) || undefined;
-  });
+  await settingInForce(set, "companion.routing.fallback", String(on));
 }
