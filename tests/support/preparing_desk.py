@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
+import pytest
+
+from gemini_companion.engine.history.log import Entry
 from gemini_companion.sessions.compression_events import CompressionPrepared
 from gemini_companion.sessions.session import Session
 from tests.support.conversations import dialogue
@@ -26,6 +29,23 @@ def begin(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
 async def within(event: asyncio.Event) -> None:
     async with asyncio.timeout(PATIENCE):
         await event.wait()
+
+
+def hold_writes(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch, kind: type[Entry]
+) -> tuple[asyncio.Event, asyncio.Event]:
+    """Entries of this kind reach the store when the second event is set; the first one tells that one waits."""
+    reached, release = asyncio.Event(), asyncio.Event()
+    write = studio.store.append
+
+    async def append(session_id: str, entries: Sequence[Entry]) -> None:
+        if any(isinstance(entry, kind) for entry in entries):
+            reached.set()
+            await release.wait()
+        await write(session_id, entries)
+
+    monkeypatch.setattr(studio.store, "append", append)
+    return reached, release
 
 
 async def chat_at(studio: Studio, share: float, **more: Any) -> Session:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from gemini_companion.engine.errors import ModelUnavailable
-from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, Entry, PreviewEntry
+from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, PreviewEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import (
@@ -24,6 +22,7 @@ from tests.support.preparing_desk import (
     BOTH_CALLS,
     begin,
     chat_at,
+    hold_writes,
     prepared,
     reach_trigger,
     settled,
@@ -90,16 +89,7 @@ async def test_one_that_a_preview_joins_while_it_is_being_written_belongs_to_the
     desk: Studio, slow: SlowSummariser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await chat_at(desk, 0.85)
-    reached, release = asyncio.Event(), asyncio.Event()
-    write = desk.store.append
-
-    async def append(session_id: str, entries: Sequence[Entry]) -> None:
-        if any(isinstance(entry, PreviewEntry) for entry in entries):
-            reached.set()
-            await release.wait()
-        await write(session_id, entries)
-
-    monkeypatch.setattr(desk.store, "append", append)
+    reached, release = hold_writes(desk, monkeypatch, PreviewEntry)
     slow.may_summarise.set()
     turn = begin(desk.chat("go on"))
     await within(reached)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 import pytest
 
-from gemini_companion.engine.history.log import CompressionEntry, Entry, UnpinEntry
+from gemini_companion.engine.history.log import CompressionEntry, UnpinEntry
 from gemini_companion.sessions.compression_events import CompressionPrepared
 from gemini_companion.sessions.pins import pin, unpin
 from tests.support.patience import PATIENCE, until
-from tests.support.preparing_desk import begin, chat_at, reach_trigger, settled, within
+from tests.support.preparing_desk import begin, chat_at, hold_writes, reach_trigger, settled, within
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
 
@@ -19,21 +18,12 @@ from tests.support.slow_summariser import SlowSummariser
 async def test_what_was_prepared_under_a_rule_that_is_taken_back_meanwhile_is_not_installed(
     desk: Studio, slow: SlowSummariser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reached, release = asyncio.Event(), asyncio.Event()
-    write = desk.store.append
-
-    async def append(session_id: str, entries: Sequence[Entry]) -> None:
-        if any(isinstance(entry, UnpinEntry) for entry in entries):
-            reached.set()
-            await release.wait()
-        await write(session_id, entries)
-
     session = await chat_at(desk, 0.85)
     rule = await pin(session, text="Never use tabs.")
     slow.may_summarise.set()
     await desk.chat("go on")
     await desk.heard.wait_for(CompressionPrepared)
-    monkeypatch.setattr(desk.store, "append", append)
+    reached, release = hold_writes(desk, monkeypatch, UnpinEntry)
     reach_trigger(desk, session)
     taken_back = begin(unpin(session, rule.pin_id))
     await within(reached)
