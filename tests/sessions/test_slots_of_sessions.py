@@ -220,11 +220,12 @@ async def test_a_command_that_is_cancelled_while_it_waits_has_not_begun(open_stu
     model.streams = [calls(("run_shell_command", {})) for _ in range(2)]
     studio = open_studio(model, most_processes=1, tools=[tool], tooling=allowing())
     first, second = Chat(studio, "first"), Chat(studio, "second")
-    task, doomed = first.ask(), second.ask()
     processes = studio.services.slots.processes.fair
+    task = first.ask()
+    await until(lambda: processes.held == 1)
+    doomed = second.ask()
     await until(lambda: processes.waiting == 1)
-    stopped = first if not processes.held else second
-    assert (await studio.app.cancel(stopped.client, None)).cancelled
+    assert (await studio.app.cancel(second.client, None)).cancelled
     with pytest.raises(Cancelled):
         await doomed
     assert (len(tool.called), processes.waiting) == (1, 0)
