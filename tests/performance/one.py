@@ -1,4 +1,4 @@
-"""One benchmark in a process of its own: `python -m tests.performance.one MODULE FOLDER [--quick]`.
+"""One benchmark in a process of its own: `python -m tests.performance.one MODULE FOLDER [--quick] [--thorough]`.
 
 Prints JSON, an object a line: `{"tell": …}`, each finding with the share that others had of the machine, at last `{}`.
 So no benchmark has another's garbage, one that takes too long can be ended, and one of an earlier commit runs as it was
@@ -20,7 +20,12 @@ from tests.performance.options import Options
 
 def main(module: str, folder: str, *flags: str) -> None:
     """Measure. Whatever goes wrong ends the process with what was found until then printed."""
-    options = Options(scratch=Path(folder), quick="--quick" in flags, tell=lambda what: _print({"tell": what}))
+    options = Options(
+        scratch=Path(folder),
+        quick="--quick" in flags,
+        thorough="--thorough" in flags,
+        tell=lambda what: _print({"tell": what}),
+    )
     others = OthersWork()
     for finding in import_module(f"tests.performance.{module}").run(options):
         _print({**msgspec.to_builtins(finding), "others": others.share()})

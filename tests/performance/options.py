@@ -22,6 +22,8 @@ class Options:
     scratch: Path
     quick: bool = False
     """Few repetitions, small sizes: to see that it works, not to learn anything."""
+    thorough: bool = False
+    """Also what takes too long for a run of all benchmarks: the largest sizes, what each rule alone saves."""
     tell: Callable[[str], None] = field(default=lambda _: None)
     """Says on the way what is being measured."""
 

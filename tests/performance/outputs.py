@@ -74,7 +74,7 @@ def run(options: Options) -> Iterator[Finding]:
         beside=GEMINI_CLI,
         beside_value=theirs.largest,
     )
-    if not options.quick:
+    if options.thorough:
         yield from _without(options, script, ours.sent)
 
 

@@ -47,7 +47,8 @@ _READING: Final = """\
 
 ```sh
 make bench                                                    # the table; ten minutes; nothing else should run meanwhile
-.venv/bin/python -m tests.performance --only stored           # one benchmark, with fifteen minutes of its own
+.venv/bin/python -m tests.performance --only stored           # one benchmark, with fifteen minutes of its own, the largest sizes too
+.venv/bin/python -m tests.performance --thorough              # all of them so; an hour
 .venv/bin/python -m tests.performance --save before.json      # keep a run …
 .venv/bin/python -m tests.performance --compare before.json   # … and set another beside it
 .venv/bin/python -m tests.performance --against HEAD~20       # an earlier commit and this tree in turns

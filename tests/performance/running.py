@@ -43,6 +43,7 @@ class Job:
     tree: Path = ROOT
     """The working tree whose benchmark and whose product are run."""
     quick: bool = False
+    thorough: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,8 @@ def _followed(
     """What it found; the share that others had, if it is known; why it stopped: `None` if it ended by itself too early."""
     folder = scratch / "own"
     folder.mkdir()
-    command = [sys.executable, "-m", "tests.performance.one", job.module, str(folder), *(["--quick"] * job.quick)]
+    flags = ["--quick"] * job.quick + ["--thorough"] * job.thorough
+    command = [sys.executable, "-m", "tests.performance.one", job.module, str(folder), *flags]
     findings: list[Finding] = []
     with errors.open("wb") as sink:
         process = subprocess.Popen(

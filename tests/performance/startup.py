@@ -78,7 +78,7 @@ def run(options: Options) -> Iterator[Finding]:
         measure()  # once for the disk's cache and the compiled modules
     starts: dict[str, list[Start]] = {name: [] for name in contenders}
     interleaved(
-        {name: partial(_note, starts[name], measure) for name, measure in contenders.items()}, options.rounds(15)
+        {name: partial(_note, starts[name], measure) for name, measure in contenders.items()}, options.rounds(9)
     )
     ms = medians({name: [start.ms for start in of] for name, of in starts.items()})
     mib = medians({name: [start.mib for start in of] for name, of in starts.items()})

@@ -54,7 +54,7 @@ def run(options: Options) -> Iterator[Finding]:
         for name in folders:
             measure(name)  # once for the disk's cache and the compiled modules
             starts[name].clear()
-        interleaved({name: partial(measure, name) for name in folders}, options.rounds(7))
+        interleaved({name: partial(measure, name) for name in folders}, options.rounds(5))
     initialized = medians({name: [one.initialized for one in of] for name, of in starts.items()})
     answered = medians({name: [one.answered for one in of] for name, of in starts.items()})
     figure = partial(Figure, bench=NAME, unit="ms", beside=BARE)
