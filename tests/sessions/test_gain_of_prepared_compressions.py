@@ -36,7 +36,6 @@ async def desk(tmp_path: Path) -> Any:
 async def masked_since(desk: Studio, room: int) -> Session:
     """A session at its trigger, whose outputs were shortened to so many tokens after a compression was prepared."""
     session = await desk.load(agent_run(14, 1500))
-    desk.set(compression_gate=False)  # how much is hidden, the turn itself or not, is a matter of who is quicker
     desk.set(compression_token_cap=round(session.token_count(session.choice()).tokens / 0.85))
     await desk.chat("go on")
     await desk.heard.wait_for(CompressionPrepared)
