@@ -129,8 +129,9 @@ async def test_a_turn_that_waits_is_cancelled_while_the_other_goes_on(crowd: Cro
         first, second, third = await crowd.sessions(3)
         crowd.gated("Of the first.")
         crowd.emulator.script("Of the third.", method=STREAM)
-        answered, doomed = crowd.chat(first, "first"), crowd.chat(second, "second")
+        answered = crowd.chat(first, "first")
         await crowd.arrived(1)
+        doomed = crowd.chat(second, "second")
         await spoken.wait_for("waitingForSlot")
         assert (await spoken.ask("gemini/cancel", {"sessionId": second}))["cancelled"]
         with pytest.raises(JsonRpcException, match="cancelled"):

@@ -11,7 +11,7 @@ from gemini_companion.engine.history.log import TurnEndEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
-from gemini_companion.sessions.events import TurnFailed
+from gemini_companion.sessions.events import PromptQueued, TurnFailed
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.sessions.conftest import Opener
@@ -146,10 +146,17 @@ async def test_of_two_that_would_replace_the_same_turn_the_second_is_refused_whe
 ) -> None:
     old = await studio.chat("first")
     session = await studio.session()
-    results = await asyncio.gather(
-        *(studio.chat(f"again {number}", replaces=old.turn_id) for number in range(2)), return_exceptions=True
-    )
-    assert isinstance(results[1], InvalidInput)
+    studio.model.gate.clear()
+    studio.model.called.clear()
+    first = asyncio.create_task(studio.chat("again 0", replaces=old.turn_id))
+    async with asyncio.timeout(PATIENCE):
+        await studio.model.called.wait()
+    second = asyncio.create_task(studio.chat("again 1", replaces=old.turn_id))
+    await studio.heard.wait_for(PromptQueued)
+    studio.model.gate.set()
+    await first
+    with pytest.raises(InvalidInput):
+        await second
     assert said(session) == ["again 0", "Done."]
     assert await outcomes(session) == ["replaced", "replaced", None, None, "failed"]
 
@@ -165,7 +172,7 @@ async def test_a_waiting_prompt_that_is_cancelled_does_not_bring_back_what_the_r
     async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
     waiting = asyncio.create_task(studio.chat("anew too", replaces=old.turn_id))
-    await asyncio.sleep(0)
+    await studio.heard.wait_for(PromptQueued)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     assert "first" not in said(session)

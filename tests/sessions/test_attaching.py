@@ -15,7 +15,7 @@ from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.log import PromptEntry, decode_entry, encode_entry
 from gemini_companion.engine.prompts.attachments import read_attachment
 from gemini_companion.sessions.context.mentions import HUGE_BYTES, MAX_CHARACTERS, MAX_FILES
-from gemini_companion.sessions.events import ContextWindowWillOverflow, FilesAttached
+from gemini_companion.sessions.events import ContextWindowWillOverflow, FilesAttached, PromptQueued
 from gemini_companion.sessions.results import HistoryItem
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.support.patience import PATIENCE
@@ -104,7 +104,7 @@ async def test_the_file_is_read_when_its_turn_begins_and_not_when_its_prompt_was
     async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
     second = asyncio.create_task(studio.chat("@notes.md"))
-    await asyncio.sleep(0)
+    await studio.heard.wait_for(PromptQueued)
     (ws / "notes.md").write_text("written meanwhile", "utf-8")
     studio.model.gate.set()
     await asyncio.gather(first, second)
@@ -198,6 +198,7 @@ async def test_a_prompt_that_failed_keeps_its_files_in_the_transcript_and_none_i
 
 
 async def test_title_and_search_take_the_persons_words_alone(studio: Studio) -> None:
+    studio.model.title = ""  # its own would take the place of the first one, sooner or later
     await studio.chat("@notes.md what may I not do?")
     session = await studio.session()
     assert session.meta.title == "@notes.md what may I not do?"

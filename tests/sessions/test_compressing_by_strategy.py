@@ -14,11 +14,12 @@ from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.pins import pin
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.inspection import compression_list
 from tests.support.conversations import agent_run, dialogue
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until_in
 from tests.support.scripted_model import SNAPSHOT, snapshot_with
 from tests.support.sessions import Studio
 from tests.support.strategy_rules import NAMES
@@ -209,10 +210,11 @@ async def test_a_request_that_names_turns_runs_behind_another_compression_and_jo
     first = asyncio.create_task(studio.compress(up_to=turns[1]))
     await asyncio.wait_for(studio.model.called.wait(), PATIENCE)
     like = asyncio.create_task(studio.compress(up_to=turns[1]))
+    await until_in(Job.wait, 2)
     other = asyncio.create_task(studio.compress(since=turns[5]))
+    await until_in(Job.wait, 3)
     plain = asyncio.create_task(studio.compress())
-    for _ in range(100):
-        await asyncio.sleep(0)
+    await until_in(Job.wait, 4)
     studio.model.gate.set()
     results = [await task for task in (first, like, other, plain)]
     ids = [result.compression_id for result in results]

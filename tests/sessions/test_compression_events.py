@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,9 @@ from gemini_companion.sessions.compression_events import (
     CompressionStarted,
 )
 from gemini_companion.sessions.events import TurnFailed
-from tests.support.patience import PATIENCE
+from gemini_companion.sessions.lane import Job
+from tests.support.patience import PATIENCE, until_in
+from tests.support.preparing_desk import within
 from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import RecordingSink, Studio
 
@@ -185,7 +188,7 @@ async def test_the_status_says_running_from_the_request_to_the_end_and_idle_with
         await studio.model.called.wait()
     studio.heard.reports.clear()
     compressing = asyncio.create_task(studio.compress())
-    await asyncio.sleep(0)
+    await until_in(Job.wait, 2)
     assert [report.state for report in studio.heard.reports] == ["running"], "told while it waits for the turn"
     studio.model.gate.set()
     await asyncio.gather(chatting, compressing)
@@ -212,7 +215,7 @@ async def test_a_waiting_application_does_not_hide_the_compression_that_runs(stu
     async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
     applying = asyncio.create_task(apply_preview(session, client="c", compression_id=preview.compression_id))
-    await asyncio.sleep(0)
+    await until_in(Job.wait, 2)
     assert session.status(studio.client).phase == "summarising"
     studio.model.gate.set()
     assert (await compressing).status == "COMPRESSED"
@@ -221,10 +224,32 @@ async def test_a_waiting_application_does_not_hide_the_compression_that_runs(stu
     check_one_end_each(studio.heard)
 
 
-async def test_a_compression_that_was_asked_for_during_a_turn_runs_at_its_safe_point(studio: Studio) -> None:
-    session = await studio.load(dialogue())
-    chatting = asyncio.create_task(studio.chat("go on", model="gemini-2.5-flash"))
+async def compressing_within_a_turn(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> tuple[asyncio.Task[Any], asyncio.Task[Any]]:
+    """A turn that has begun and has not reached its safe point, and a compression that was asked for there."""
+    reached, release, read_text = asyncio.Event(), asyncio.Event(), studio.workspace.read_text
+
+    async def slowly(path: str, *, limit: int = 1_000_000) -> str | None:
+        reached.set()
+        await release.wait()
+        return await read_text(path, limit=limit)
+
+    studio.workspace.texts["/project/a.py"] = "a\n"
+    monkeypatch.setattr(studio.workspace, "read_text", slowly)
+    chatting = asyncio.create_task(studio.chat("go on with @a.py", model="gemini-2.5-flash"))
+    await within(reached)
     compressing = asyncio.create_task(studio.compress())
+    await until_in(Job.wait, 2)
+    release.set()
+    return chatting, compressing
+
+
+async def test_a_compression_that_was_asked_for_during_a_turn_runs_at_its_safe_point(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await studio.load(dialogue())
+    chatting, compressing = await compressing_within_a_turn(studio, monkeypatch)
     async with asyncio.timeout(PATIENCE):
         result, compressed = await asyncio.gather(chatting, compressing)
     assert compressed.status == "COMPRESSED"
@@ -243,7 +268,7 @@ async def test_a_turn_whose_size_the_provider_refuses_takes_the_waiting_compress
     async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
         compressing = asyncio.create_task(studio.compress())
-        await asyncio.sleep(0)
+        await until_in(Job.wait, 2)
         studio.model.gate.set()
         result, compressed = await asyncio.gather(chatting, compressing)
     assert result.text == "Done. "
@@ -251,12 +276,11 @@ async def test_a_turn_whose_size_the_provider_refuses_takes_the_waiting_compress
 
 
 async def test_a_compression_that_fails_for_somebody_else_does_not_fail_the_turn_that_waited_for_it(
-    studio: Studio,
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await studio.load(dialogue())
     studio.model.answers = [Unauthenticated("no key")]
-    chatting = asyncio.create_task(studio.chat("go on", model="gemini-2.5-flash"))
-    compressing = asyncio.create_task(studio.compress())
+    chatting, compressing = await compressing_within_a_turn(studio, monkeypatch)
     async with asyncio.timeout(PATIENCE):
         with pytest.raises(Unauthenticated):
             await compressing
@@ -271,7 +295,7 @@ async def test_an_undo_behind_a_running_compression_takes_that_one_back(studio: 
     async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
         undoing = asyncio.create_task(undo(session, client="c"))
-        await asyncio.sleep(0)
+        await until_in(Job.wait, 2)
         studio.model.gate.set()
         compressed, undone = await asyncio.gather(compressing, undoing)
     assert undone.undone == (compressed.compression_id,)

@@ -14,10 +14,11 @@ from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.compression_events import CompressionCancelled, CompressionStarted
 from gemini_companion.sessions.compression_state import NO_WISH
 from gemini_companion.sessions.events import PromptQueued
+from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.support.conversations import dialogue
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until, until_in
 from tests.support.sessions import Studio
 
 
@@ -60,8 +61,7 @@ async def test_a_second_request_joins_the_first(studio: Studio) -> None:
     await studio.load(dialogue())
     studio.model.gate.clear()
     tasks = [asyncio.create_task(studio.compress()) for _ in range(2)]
-    async with asyncio.timeout(PATIENCE):
-        await studio.model.called.wait()
+    await until_in(Job.wait, 2)
     studio.model.gate.set()
     first, second = await asyncio.gather(*tasks)
     assert first == second
@@ -74,7 +74,7 @@ async def test_one_of_two_who_wait_may_leave_without_ending_the_compression(stud
     stays, leaves = asyncio.create_task(studio.compress()), asyncio.create_task(studio.compress())
     async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
-    await asyncio.sleep(0)
+    await until_in(Job.wait, 2)
     leaves.cancel()
     with pytest.raises(asyncio.CancelledError):
         await leaves
@@ -105,7 +105,7 @@ async def test_a_compression_waits_for_the_running_turn_and_goes_before_waiting_
     second = asyncio.create_task(studio.chat("second"))
     await studio.heard.wait_for(PromptQueued)
     compressing = asyncio.create_task(studio.compress())
-    await asyncio.sleep(0)
+    await until_in(Job.wait, 3)
     studio.model.gate.set()
     await asyncio.gather(first, compressing, second)
     assert studio.model.kinds() == ["main", "utility_compressor", "utility_compressor", "main"]
@@ -125,7 +125,7 @@ async def test_the_status_names_a_compression_that_waits_for_the_running_turn(st
     async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
     compressing = asyncio.create_task(studio.compress())
-    await asyncio.sleep(0)
+    await until_in(Job.wait, 2)
     waiting = session.status(studio.client)
     assert waiting.phase == "waiting"
     studio.model.gate.set()
@@ -171,7 +171,7 @@ async def test_a_request_after_a_cancel_does_not_join_what_was_cancelled(studio:
     assert under_way is not None
     assert (await studio.app.cancel(studio.client, None, compression_id=under_way.compression_id)).cancelled
     second = asyncio.create_task(studio.compress())
-    await asyncio.sleep(0)
+    await until(lambda: session.compressions.joinable(NO_WISH) not in (None, under_way))
     studio.model.gate.set()
     with pytest.raises(Cancelled):
         await first

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
 from gemini_companion.engine.errors import Cancelled, ModelUnavailable
+from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression_events import ChatCompressed
 from gemini_companion.sessions.events import TurnStarted
+from gemini_companion.sessions.lane import Job
 from tests.support.conversations import dialogue
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until, until_in
+from tests.support.preparing_desk import begin, hold_writes, within
 from tests.support.sessions import Studio
-
-T = TypeVar("T")
 
 ONE_COMPRESSION = ["utility_compressor", "utility_compressor"]
 """Summarising and verifying."""
 
 
-def begin(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-    return asyncio.create_task(work)
-
-
-async def settle() -> None:
-    """Let everybody come to where they wait."""
-    for _ in range(100):
-        await asyncio.sleep(0)
+async def until_waiting(count: int) -> None:
+    """Until so many wait for a job: those who asked for one, and a turn that waits for a compression."""
+    await until_in(Job.wait, count)
 
 
 async def held_preview(studio: Studio, **more: Any) -> asyncio.Task[Any]:
@@ -52,7 +47,7 @@ async def test_a_turn_that_is_due_installs_the_preview_under_way(studio: Studio,
     preview = await held_preview(studio, instructions=wish)
     turn = begin(studio.chat("go on"))
     await studio.heard.wait_for(TurnStarted)
-    await settle()
+    await until_waiting(3)
     studio.model.gate.set()
     shown, answered = await preview, await turn
     assert shown.status == "PREVIEW"
@@ -69,7 +64,7 @@ async def test_a_turn_that_is_not_due_leaves_the_preview_alone(studio: Studio) -
     session = await studio.load(dialogue())
     preview = await held_preview(studio)
     turn = begin(studio.chat("go on"))
-    await settle()
+    await until(lambda: bool(studio.model.main()))
     studio.model.gate.set()
     shown = await preview
     await turn
@@ -84,7 +79,7 @@ async def test_a_turn_whose_preview_fails_compresses_by_itself(studio: Studio) -
     studio.model.answers = [ModelUnavailable("down", retryable=False)]
     preview = await held_preview(studio)
     turn = begin(studio.chat("go on"))
-    await settle()
+    await until_waiting(3)
     studio.model.gate.set()
     with pytest.raises(ModelUnavailable):
         await preview
@@ -100,7 +95,7 @@ async def test_a_turn_whose_preview_gives_nothing_of_use_compresses_by_itself(st
     studio.model.answers = ["<state_snapshot>a</state_snapshot>"] * 3
     preview = await held_preview(studio)
     turn = begin(studio.chat("go on"))
-    await settle()
+    await until_waiting(3)
     studio.model.gate.set()
     assert (await preview).status == "COMPRESSION_FAILED_EMPTY_SUMMARY"
     answered = await turn
@@ -114,7 +109,7 @@ async def test_a_turn_goes_on_when_the_preview_that_it_waits_for_is_cancelled(st
     studio.set(compression_token_cap=500)
     preview = await held_preview(studio)
     turn = begin(studio.chat("go on"))
-    await settle()
+    await until_waiting(3)
     (running,) = session.compressions.previews()
     running.job.cancel("editor")
     studio.model.gate.set()
@@ -129,7 +124,7 @@ async def test_a_turn_that_is_cancelled_while_it_waits_leaves_the_preview_runnin
     preview = await held_preview(studio)
     turn = begin(studio.chat("go on"))
     await studio.heard.wait_for(TurnStarted)
-    await settle()
+    await until_waiting(3)
     session.lane.cancel("editor")
     with pytest.raises(Cancelled):
         await turn
@@ -142,7 +137,7 @@ async def test_compressing_while_a_preview_runs_installs_it(studio: Studio) -> N
     session = await studio.load(dialogue())
     preview = await held_preview(studio)
     requests = [begin(studio.compress()) for _ in range(2)]
-    await settle()
+    await until_waiting(3)
     studio.model.gate.set()
     shown = await preview
     for result in await asyncio.gather(*requests):
@@ -155,7 +150,7 @@ async def test_compressing_with_another_wish_than_the_previews_runs_by_itself(st
     session = await studio.load(dialogue())
     preview = await held_preview(studio, instructions="keep the names")
     compressing = begin(studio.compress(instructions="keep the numbers"))
-    await settle()
+    await until_waiting(2)
     studio.model.gate.set()
     shown, compressed = await asyncio.gather(preview, compressing)
     assert compressed.compression_id != shown.compression_id
@@ -167,7 +162,7 @@ async def test_a_second_preview_with_the_same_wish_joins_the_first(studio: Studi
     first = await held_preview(studio, instructions="keep the names")
     second = begin(studio.compress(preview=True, instructions="keep the names"))
     other = begin(studio.compress(preview=True))
-    await settle()
+    await until_waiting(3)
     assert len(session.compressions.previews()) == 2
     studio.model.gate.set()
     assert (await first).compression_id == (await second).compression_id != (await other).compression_id
@@ -179,7 +174,8 @@ async def test_a_preview_during_a_compression_shows_what_is_left_to_gain(studio:
     compressing = begin(studio.compress())
     await asyncio.wait_for(studio.model.called.wait(), PATIENCE)
     preview = begin(studio.compress(preview=True))
-    await settle()
+    await until_waiting(2)
+    await until_in(Job.settled)
     studio.model.gate.set()
     compressed, shown = await compressing, await preview
     assert compressed.status == "COMPRESSED"
@@ -189,13 +185,18 @@ async def test_a_preview_during_a_compression_shows_what_is_left_to_gain(studio:
     assert session.status(studio.client).state == "idle"
 
 
-async def test_compressing_while_a_preview_is_applied_waits_for_that(studio: Studio) -> None:
+async def test_compressing_while_a_preview_is_applied_waits_for_that(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = await studio.load(dialogue())
     shown = await studio.compress(preview=True)
     assert shown.compression_id is not None
+    reached, release = hold_writes(studio, monkeypatch, CompressionEntry)
     applying = begin(apply_preview(session, client="c", compression_id=shown.compression_id))
-    await asyncio.sleep(0)
+    await within(reached)
     compressing = begin(studio.compress())
+    await until_waiting(2)
+    release.set()
     assert (await applying).compression_id == (await compressing).compression_id == shown.compression_id
     assert compressor_calls(studio) == ONE_COMPRESSION
 
@@ -206,7 +207,7 @@ async def test_an_answer_given_anew_does_not_install_a_preview_that_hides_the_ol
     studio.set(compression_token_cap=500)
     preview = await held_preview(studio)
     again = begin(studio.chat("one", replaces=first.turn_id))
-    await settle()
+    await until_waiting(3)
     studio.model.gate.set()
     await asyncio.gather(preview, again)
     assert [item for item in session.history.contents() if "one" in str(item.parts)]

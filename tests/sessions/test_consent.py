@@ -124,7 +124,7 @@ async def test_only_the_client_whose_prompt_it_is_is_asked_and_the_others_see_it
 async def test_stopping_the_turn_takes_the_question_back(studio: ConsentStudio) -> None:
     studio.person.answers = [studio.person.never]
     turn = asyncio.create_task(studio.write("a.py", "x"))
-    await studio.heard.wait_for(ToolQuestionAsked)
+    await studio.until_asked()
     session = await studio.session()
     assert len(studio.consent.questions(session.session_id)) == 1
     await studio.app.cancel(studio.client, session.session_id)
@@ -141,7 +141,7 @@ async def test_stopping_the_turn_takes_the_question_back(studio: ConsentStudio) 
 async def test_a_mode_that_lets_edits_through_settles_the_question(studio: ConsentStudio) -> None:
     studio.person.answers = [studio.person.never]
     turn = asyncio.create_task(studio.write("a.py", "x"))
-    await studio.heard.wait_for(ToolQuestionAsked)
+    await studio.until_asked()
     session = await studio.session()
     await set_mode(session, "acceptEdits")
     studio.consent.reconsider(session.session_id)

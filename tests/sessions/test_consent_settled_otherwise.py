@@ -11,7 +11,7 @@ import pytest
 
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.sessions.asking import ConsentAnswer
-from gemini_companion.sessions.tool_events import ToolQuestionAnswered, ToolQuestionAsked
+from gemini_companion.sessions.tool_events import ToolQuestionAnswered
 from gemini_companion.sessions.tools.modes import set_mode
 from tests.support.consenting import ConsentStudio, settings_with
 from tests.support.scripted_model import calls
@@ -44,7 +44,7 @@ async def settle_while_it_waits(studio: ConsentStudio, change: Callable[[], Awai
     """The model wants to write; nobody answers; what the question rests on changes."""
     studio.person.answers = [studio.person.never]
     turn = asyncio.create_task(studio.write("a.py", "x"))
-    await studio.heard.wait_for(ToolQuestionAsked)
+    await studio.until_asked()
     await change()
     studio.consent.reconsider()
     await turn
@@ -88,7 +88,7 @@ async def test_an_answer_to_a_question_that_is_gone_counts_for_nothing(studio: C
 
     studio.person.answers = [too_late]
     turn = asyncio.create_task(studio.write("a.py", "x"))
-    await studio.heard.wait_for(ToolQuestionAsked)
+    await studio.until_asked()
     await set_mode(await studio.session(), "plan")
     studio.consent.reconsider()
     await turn

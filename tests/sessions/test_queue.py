@@ -9,20 +9,21 @@ import pytest
 
 from gemini_companion.engine.errors import Cancelled, Overloaded
 from gemini_companion.engine.history.log import TurnEndEntry
-from gemini_companion.sessions.events import PromptQueued, TurnCancelled
+from gemini_companion.sessions.events import PromptQueued, TurnCancelled, TurnStarted
 from gemini_companion.sessions.lane import QUEUE_LIMIT, Job, Lane
 from tests.sessions.test_cancelling import HeldStore, dialogue
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until, until_in
 from tests.support.sessions import Studio
 
 
 async def queued(studio: Studio, count: int) -> list[asyncio.Task[Any]]:
     """So many prompts that wait behind one that runs; the first of the tasks is that one's."""
     studio.model.gate.clear()
-    tasks = [asyncio.create_task(studio.chat(f"prompt {number}")) for number in range(count + 1)]
-    async with asyncio.timeout(PATIENCE):
-        while len(studio.heard.of(PromptQueued)) < count:
-            await asyncio.sleep(0)
+    tasks = [asyncio.create_task(studio.chat("prompt 0"))]
+    await studio.heard.wait_for(TurnStarted)
+    for number in range(1, count + 1):
+        tasks.append(asyncio.create_task(studio.chat(f"prompt {number}")))
+        await until(lambda number=number: len(studio.heard.of(PromptQueued)) == number)
     return tasks
 
 
@@ -82,7 +83,7 @@ async def test_a_queued_compression_that_is_cancelled_is_not_waited_for(studio: 
         with pytest.raises(Cancelled):
             await first
         second = asyncio.create_task(studio.compress())
-        await asyncio.sleep(0)
+        await until(lambda: session.compressions.installing is not None)
         studio.model.gate.set()
         assert (await second).status == "COMPRESSED"
 
@@ -104,7 +105,7 @@ async def test_draining_waits_for_the_end_of_what_was_cancelled_in_the_queue() -
     lane.cancel("somebody", "2")
     assert lane.submit(Job("turn", "3", work)) == 1
     draining = asyncio.create_task(lane.drain("the end"))
-    await asyncio.sleep(0)
+    await until_in(lane.drain)
     assert not draining.done()
     assert not lane.is_idle
     release.set()

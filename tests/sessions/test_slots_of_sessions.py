@@ -94,15 +94,18 @@ async def test_sessions_take_turns_and_what_nobody_waits_for_goes_last(open_stud
     first, second, third = (Chat(studio, name) for name in ("first", "second", "third"))
     first.ask()
     await model.until(lambda: len(model.out) == 1)
-    again = asyncio.gather(second.ask(), third.ask())
+    second.ask()
+    await until(lambda: waiting(studio) == 1)
+    third.ask()
     await until(lambda: waiting(studio) == 2)
-    model.let_go()  # the title of the first chat waits from here on
-    await until(lambda: waiting(studio) == 2)
+    model.let_go()
+    await model.until(lambda: turns_of(model) == ["first", "second"])
+    await until(lambda: waiting(studio) == 2)  # the third chat, and the title of the first one
     first.ask("first again")
     await until(lambda: waiting(studio) == 3)
     model.open()
     async with asyncio.timeout(PATIENCE):
-        await asyncio.gather(again, *first.tasks)
+        await asyncio.gather(*first.tasks, *second.tasks, *third.tasks)
     assert turns_of(model) == ["first", "second", "third", "first again"]
     assert [role for role, _ in model.began[:4]] == ["main"] * 4, "titles let answers go first"
 

@@ -13,7 +13,7 @@ import pytest
 from gemini_companion.sessions.late_turns import LateTurns
 from gemini_companion.sessions.threads import Poll, in_thread, load, load_soon
 from gemini_companion.sessions.tools.tooling import Tooling
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until_in
 
 
 async def test_a_cancel_returns_at_once_and_the_work_ends_with_its_next_poll() -> None:
@@ -77,9 +77,11 @@ async def test_prompts_that_wait_for_turns_to_be_loaded_keep_their_order(monkeyp
         await turns.start(anything, anything, Tooling())
         order.append(number)
 
-    prompts = [asyncio.create_task(prompt(number)) for number in range(3)]
+    prompts: list[asyncio.Task[None]] = []
     async with asyncio.timeout(PATIENCE):
-        await begun.wait()
+        for number in range(3):
+            prompts.append(asyncio.create_task(prompt(number)))
+            await until_in(turns.start, number + 1)
         loading.set()
         prompts.append(asyncio.create_task(prompt(3)))
         await asyncio.gather(*prompts)

@@ -26,7 +26,7 @@ from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.transcript.pages import history_page
 from gemini_companion.sessions.turn.prompt import slash_compression
 from tests.hostile.timing import cpu_seconds
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until
 from tests.support.sessions import Studio
 
 
@@ -35,7 +35,8 @@ async def test_an_answer_streams_as_deltas_and_comes_whole_in_the_result(studio:
     result = await studio.chat("where is the parser?")
     assert result.text == "The parser is in parser.py. "
     assert "".join(delta.text for delta in studio.heard.of(MessageDelta)) == result.text
-    assert [type(event).__name__ for event in studio.heard.events if not isinstance(event, MessageDelta)] == [
+    told = [event for _, _, turn_id, event in studio.heard.sent if turn_id == result.turn_id]
+    assert [type(event).__name__ for event in told if not isinstance(event, MessageDelta)] == [
         "TurnStarted",
         "UsageUpdated",
         "TurnCompleted",
@@ -78,9 +79,10 @@ async def test_prompts_wait_in_order_and_say_so(studio: Studio) -> None:
     first = asyncio.create_task(studio.chat("one"))
     async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
-    second, third = asyncio.create_task(studio.chat("two")), asyncio.create_task(studio.chat("three"))
-    await studio.heard.wait_for(PromptQueued)
-    await asyncio.sleep(0)
+    second = asyncio.create_task(studio.chat("two"))
+    await until(lambda: len(studio.heard.of(PromptQueued)) == 1)
+    third = asyncio.create_task(studio.chat("three"))
+    await until(lambda: len(studio.heard.of(PromptQueued)) == 2)
     assert [(event.position, event.because) for event in studio.heard.of(PromptQueued)] == [(1, "turn"), (2, "turn")]
     studio.model.gate.set()
     await asyncio.gather(first, second, third)
@@ -93,6 +95,7 @@ async def test_the_seventeenth_waiting_prompt_is_refused_as_overloaded(studio: S
     tasks = [asyncio.create_task(studio.chat(str(number))) for number in range(17)]
     async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
+    await until(lambda: len(studio.heard.of(PromptQueued)) == 16)
     with pytest.raises(Overloaded):
         await studio.chat("one too many")
     studio.model.gate.set()

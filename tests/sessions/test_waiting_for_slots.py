@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.scheduling.fair_slots import Rank, Urgency
+from gemini_companion.sessions import slots
 from gemini_companion.sessions.slots import SlotGroup
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until
 
 STEPS = st.lists(
     st.one_of(
@@ -84,8 +85,10 @@ async def test_who_is_cancelled_in_the_moment_of_the_grant_hands_it_on() -> None
         async with group.held(key, Urgency(), lambda waits: None):
             served.append(key)
 
-    doomed, other = asyncio.create_task(hold("b")), asyncio.create_task(hold("c"))
-    await asyncio.sleep(0)
+    doomed = asyncio.create_task(hold("b"))
+    await until(lambda: group.fair.waiting == 1)
+    other = asyncio.create_task(hold("c"))
+    await until(lambda: group.fair.waiting == 2)
     group.fair.end(taken)
     doomed.cancel()  # it has been given the slot, and has not run since
     async with asyncio.timeout(PATIENCE):
@@ -96,7 +99,8 @@ async def test_who_is_cancelled_in_the_moment_of_the_grant_hands_it_on() -> None
     assert group.fair.held == 0
 
 
-async def test_who_waits_only_a_moment_says_nothing() -> None:
+async def test_who_waits_only_a_moment_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slots, "MOMENT", PATIENCE)
     group = SlotGroup()
     taken = group.fair.ask("a")
     told: list[bool] = []
@@ -106,7 +110,7 @@ async def test_who_waits_only_a_moment_says_nothing() -> None:
             pass
 
     task = asyncio.create_task(hold())
-    await asyncio.sleep(0)
+    await until(lambda: group.fair.waiting == 1)
     group.fair.end(taken)
     async with asyncio.timeout(PATIENCE):
         await task

@@ -13,6 +13,7 @@ import pytest
 from gemini_companion.engine.errors import CompanionError, InvalidSettings, UntrustedWorkspace
 from gemini_companion.settings.places import SETTINGS_FILE
 from gemini_companion.settings.service import SettingsService
+from tests.support.patience import until
 
 PATIENCE = 60.0
 """Seconds; only to bound a hang."""
@@ -25,10 +26,12 @@ class Watcher:
         self.files = tuple(files)
         self.fault = fault
         self.changes: asyncio.Queue[Path] = asyncio.Queue()
+        self.begun = asyncio.Event()
         self.idle = asyncio.Event()
         self.ended = asyncio.Event()
 
     async def run(self, on_change: Callable[[frozenset[Path]], Awaitable[None]]) -> None:
+        self.begun.set()
         try:
             if self.fault is not None:
                 raise self.fault
@@ -166,12 +169,12 @@ async def test_a_change_of_a_watched_file_takes_effect(house: House):
 
 async def test_another_workspace_ends_the_watch_over_the_first_and_closing_the_last(house: House, tmp_path: Path):
     house.open()
-    await asyncio.sleep(0)  # the first watch has begun
+    await bounded(house.watchers[0].begun)
     house.service.set_workspace([str(tmp_path / "other")], trusted=None)
     first, second = house.watchers
     assert second.files[1] == tmp_path / "other" / SETTINGS_FILE
     await bounded(first.ended)
-    await asyncio.sleep(0)
+    await bounded(second.begun)
     house.service.close()
     await bounded(second.ended)
 
@@ -182,8 +185,7 @@ async def test_where_the_system_refuses_to_watch_the_log_says_so_and_a_reload_st
     house = House(tmp_path, fault=CompanionError("Too many watches."))
     house.open()
     await bounded(house.watchers[0].ended)
-    await asyncio.sleep(0)
-    assert "Too many watches." in caplog.text
+    await until(lambda: "Too many watches." in caplog.text)
     house.user({"model": {"name": "a"}})
     house.service.reload()
     assert house.service.current.model_name == "a"

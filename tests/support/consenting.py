@@ -14,6 +14,7 @@ from gemini_companion.engine.history.tool_entries import Mode, ToolRule
 from gemini_companion.sessions.asking import ConsentAnswer
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.results import ChatResult
+from gemini_companion.sessions.tool_events import ToolQuestionAsked
 from gemini_companion.sessions.tool_results import ToolQuestion
 from gemini_companion.sessions.tools.consent_service import ConsentService
 from gemini_companion.sessions.tools.editor import ClientEditor, can_ask
@@ -22,6 +23,7 @@ from gemini_companion.settings.tool_rules import SettingsRule, ToolOptions
 from gemini_companion.tools.documents import FileDiagnostics
 from gemini_companion.tools.policy.lines import LineJudge
 from gemini_companion.tools.tool import Proposal, Risk, Shape, Tool, ToolContext, ToolOutput, Touched
+from tests.support.patience import until
 from tests.support.scripted_model import calls
 from tests.support.sessions import Studio
 
@@ -148,6 +150,11 @@ class ConsentStudio(Studio):
     async def write(self, file_path: str, content: str) -> ChatResult:
         """A turn in which the model writes a file."""
         return await self.call("write_file", {"file_path": file_path, "content": content})
+
+    async def until_asked(self) -> None:
+        """Wait until the person has a question before them, and everybody has heard of it."""
+        await self.heard.wait_for(ToolQuestionAsked)
+        await until(lambda: bool(self.person.asked))
 
     async def call(self, name: str, args: dict[str, Any]) -> ChatResult:
         """A turn in which the model calls a tool."""

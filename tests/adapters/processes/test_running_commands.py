@@ -16,7 +16,7 @@ from gemini_companion.adapters.processes.runner import Runner
 from gemini_companion.adapters.processes.running import ReapedCommand
 from gemini_companion.tools.ports import CommandEnd, SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until_in
 from tests.support.processes import is_running
 
 pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")]
@@ -215,7 +215,7 @@ async def test_cancelling_the_wait_stops_the_command(bench: Bench) -> None:
     running = await bench.start("echo pid=$$; exec sleep 1000")
     await bench.until_heard("pid=")
     waiting = asyncio.create_task(running.wait())
-    await asyncio.sleep(0)
+    await until_in(running.wait)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(waiting, PATIENCE)

@@ -21,7 +21,7 @@ from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.process import SystemProcesses
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound, StaleVersion, StorageFault
 from tests.adapters.storage.stores import MakeStore, execute, meta, prompt, read, seqs, write
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until_in
 from tests.support.processes import running
 
 CHILD = """
@@ -147,7 +147,7 @@ async def test_entries_that_wait_together_share_a_transaction_and_none_is_lost(s
         watching = store.worker.run("read", watch)
         await started.wait()
         appending = asyncio.gather(*(store.append(f"s{number}", [prompt(1)]) for number in range(20)))
-        await asyncio.sleep(0)
+        await until_in(store.append, 20)
         go_on.set()
         await watching
         await appending

@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 from itertools import count
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from gemini_companion.sessions.ports import SessionMeta, SessionStore
 from tests.adapters.storage.stores import START, MakeStore, ManualClock, event, execute, meta, mode, prompt, seqs, write
 from tests.sessions.interchange.session_strategies import logs, metas
 from tests.support.examples import examples
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until, until_in
 
 _numbers = count()
 
@@ -173,10 +174,16 @@ async def test_what_was_asked_for_before_closing_is_done(make_store: MakeStore) 
     async with asyncio.timeout(PATIENCE):
         store = make_store()
         await store.create(meta())
-        appending = asyncio.gather(*(store.append("s1", [prompt(number)]) for number in range(1, 20)))
-        await asyncio.sleep(0)
-        await store.close()
-        await appending
+        go_on = threading.Event()
+        held = store.worker.run("read", lambda _: go_on.wait(PATIENCE))
+        appending: list[asyncio.Task[None]] = []
+        for number in range(1, 20):
+            appending.append(asyncio.create_task(store.append("s1", [prompt(number)])))
+            await until_in(store.append, number)
+        closing = asyncio.create_task(store.close())
+        await until(lambda: store.worker.is_closed)
+        go_on.set()
+        await asyncio.gather(held, closing, *appending)
         assert await seqs(make_store()) == list(range(1, 20))
 
 

@@ -75,7 +75,7 @@ async def sent(studio: Studio, session: Session) -> tuple[str | None, list[Conte
     """The system instruction and the contents of its next request."""
     studio.model.requests.clear()
     await studio.chat("Go on.", session_id=session.session_id)
-    request = studio.model.requests[-1]
+    request = studio.model.main()[-1]
     return request.system_instruction, list(request.contents)
 
 

@@ -12,7 +12,7 @@ from gemini_companion.sessions.memory.port import MemoryRead, MemoryWish
 from gemini_companion.sessions.memory.service import MemoryService
 from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.load import SettingsLoader
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until
 
 
 class Counting(DiskMemoryFiles):
@@ -31,9 +31,10 @@ class Watch:
     def __init__(self, paths: Sequence[Path]) -> None:
         self.paths = paths
         self.changed = asyncio.Event()
-        self.ended = False
+        self.is_running = self.ended = False
 
     async def run(self, on_change: Callable[[frozenset[Path]], Awaitable[None]]) -> None:
+        self.is_running = True
         try:
             while True:
                 await self.changed.wait()
@@ -142,7 +143,7 @@ async def test_a_fact_of_the_project_needs_trust_and_saved_files(desk: Desk):
 
 async def test_the_watch_ends_with_the_service(desk: Desk):
     await desk.memory.tiers()
-    await asyncio.sleep(0)
+    await until(lambda: desk.watches[0].is_running)
     desk.memory.close()
     async with asyncio.timeout(PATIENCE):
         while not desk.watches[0].ended:
