@@ -65,6 +65,7 @@ class FactCache:
         self._said: dict[int, tuple[Content, Said]] = {}
         self._read: dict[int, Content] = {}
         self._words: set[str] = set()
+        self._derived: dict[int, tuple[Content, tuple[Content, ...]]] = {}
 
     def facts_of(self, source: FactSource) -> Sequence[Fact]:
         """The facts of a content; they carry the index that it had when it was first looked through."""
@@ -101,6 +102,25 @@ class FactCache:
             self._read.update((id(content), content) for content in some)
             self._words.update(words)
         return self._words
+
+    def look_through(self, sources: Sequence[FactSource], poll: Callable[[], None]) -> None:
+        """Find what a compression will ask for, ahead of it; of outputs nothing, for they count only while new."""
+        for source in sources:
+            poll()
+            if not _is_output(source.content):
+                self.facts_of(source)
+        self.words_in(sources, poll)
+
+    def derived(self, content: Content, make: Callable[[], tuple[Content, ...]]) -> tuple[Content, ...]:
+        """What is read in a content's stead, made once: the facts of it are known by its identity."""
+        known = self._derived.get(id(content))
+        if known is not None and known[0] is content:
+            return known[1]
+        if len(self._derived) >= _CACHED:
+            self._derived.clear()
+        made = make()
+        self._derived[id(content)] = content, made
+        return made
 
     def known(self, source: FactSource) -> Sequence[Fact]:
         """The facts of a content if it was looked through, else none."""
@@ -250,7 +270,7 @@ def placed_facts(
     left: dict[tuple[FactKind, str], tuple[int, Fact]] = {}
     for place, source in enumerate(sources):
         poll()
-        if place < newest_from and all(response_of(part) is not None for part in source.content.parts):
+        if place < newest_from and _is_output(source.content):
             continue  # of an old output nothing counts: what it lists never does, what went wrong only while it is new
         by_user = is_plain_user(source.content)
         for fact in look(source):
@@ -269,6 +289,10 @@ def placed_facts(
         open_ones = still_open(list(left.values()), contents, partial(known.said_in, poll=poll), later)
         chosen.update((("task", fact.text), (place, fact)) for place, fact in open_ones)
     return sorted(chosen.values(), key=lambda entry: (_WORTH[entry[1].kind], -entry[0]))
+
+
+def _is_output(content: Content) -> bool:
+    return all(response_of(part) is not None for part in content.parts)
 
 
 def text_of_content(content: Content) -> str:

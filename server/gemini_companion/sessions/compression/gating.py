@@ -103,7 +103,7 @@ class SnapshotGate:
 
         def look(poll: Poll) -> Evidence:
             return Evidence(
-                (*imported, *sources_of(items)),
+                (*imported, *sources_of(items, session.fact_cache)),
                 (*pins, *(text_of_content(item.content) for item in beside)),
                 fresh=span.fresh,
                 also=also,
