@@ -104,7 +104,8 @@ class SnapshotGate:
         def look(poll: Poll) -> Evidence:
             return Evidence(
                 (*imported, *sources_of(items, session.fact_cache)),
-                (*pins, *(text_of_content(item.content) for item in beside)),
+                pins,
+                beside=[item.content for item in beside],
                 fresh=span.fresh,
                 also=also,
                 let_go=let_go,
