@@ -41,6 +41,7 @@ _LISTED: Final = lazy(
 """Signs in a word of which each such line has some, but for those that begin with one of these."""
 CODE_HEADS: Final = frozenset(("def", "class", "function", "func", "fn", "import", "from", "raise", "throw", "assert"))
 _HEADS: Final = tuple(f"{head} " for head in sorted(CODE_HEADS))
+_LINE_HEADS: Final = tuple(f"\n{head}" for head in _HEADS)
 _PASTED: Final = 8
 """Lines of that kind that make a paste."""
 _GAP: Final = 3
@@ -129,8 +130,12 @@ def may_be_listed(words: str) -> bool:
 
 def has_code_heads(text: str) -> bool:
     """Whether enough lines of a text begin with a word of `CODE_HEADS` for a paste."""
+    if text.count("\n") < _PASTED:
+        return False
+    if "\n " not in text and "\n\t" not in text:  # no line but the first has blanks ahead, and one is no paste
+        return sum(map(text.count, _LINE_HEADS)) + 1 >= _PASTED
     lines = text.split("\n")
-    return len(lines) > _PASTED and [line.lstrip(" \t").startswith(_HEADS) for line in lines].count(True) >= _PASTED
+    return [line.lstrip(" \t").startswith(_HEADS) for line in lines].count(True) >= _PASTED
 
 
 def may_frame_example(words: str) -> bool:

@@ -60,6 +60,7 @@ def _look_through(cache: FactCache, items: Sequence[Item], poll: Poll) -> None:
     from gemini_companion.engine.compression.sources import sources_of
 
     cache.look_through(sources_of(items, cache), poll)
+    sum(item.weight for item in items)  # each is worked out when it is first asked for
 
 
 def _may_be_compressed(session: Session) -> bool:
