@@ -229,6 +229,8 @@ def condensed(text: str, *, notes: bool = True) -> str:
 def _said(text: str, *, by_user: bool) -> Iterator[_Found]:
     """What a person or the model said; of an example only the paths, as listed; a pasted text is an output."""
     seen = glance.glance(text) if len(text) <= PIECE else None  # of more each piece for itself
+    if seen is not None and not seen & glance.ANYTHING:
+        return
     examples = example_spans(text) if seen is None or seen & glance.EXAMPLE else []
     pasted = pasted_spans(text) if not examples and _may_hold_paste(text, seen) else []
     spans, listings = frozenset(examples), frozenset(pasted)

@@ -33,6 +33,9 @@ LISTING: Final = 1 << 11
 CODE_HEAD: Final = 1 << 12
 """The same, going by the words that begin them (`sentences.has_code_heads`)."""
 
+ANYTHING: Final = RULE | PLAN | ERROR | PATH | URL | NUMBER | SYMBOL | TASK | COMMAND | FENCE
+"""Without one of these a text has no fact, whatever parts it is made of."""
+
 _RULE_HINT: Final = 1 << 13
 _RULE_PATTERN: Final = 1 << 14
 _INTEGER: Final = 1 << 15

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 AHEAD_SHARE: Final = 0.5
 """Share of the trigger from which on a chat is looked through ahead: many that are smaller are never compressed."""
 
-AT_ONCE: Final = 32
+AT_ONCE: Final = 64
 """Contents that are looked through in one go; whoever begins something waits for one of them at most."""
 
 
