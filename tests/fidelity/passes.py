@@ -15,14 +15,12 @@ from gemini_companion.engine.compression.sources import sources_of
 from gemini_companion.engine.compression.strategies.split import SplitStrategy
 from gemini_companion.engine.compression.types import LogState, Plan, Trim
 from gemini_companion.engine.facts.fact import FactSource
+from gemini_companion.engine.facts.haystack import Haystack, needle_of, shown
 from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise
 from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.retention import (
     FactCache,
-    Haystack,
-    needle_of,
     placed_facts,
-    shown,
     text_of_content,
 )
 from gemini_companion.engine.facts.snapshot import extractive_snapshot

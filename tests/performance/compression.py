@@ -104,11 +104,16 @@ class _Size:
         for _ in range(self._rounds - 1 if self._size < SIZES[-1] else 0):
             session = settled(partial(self._session, contents))
             firsts.append(cost(partial(self._compress, session)))
+        rested: list[Cost] = []
+        for _ in range(3 if self._size < SIZES[-1] else 1):
+            session = settled(partial(self._rested, contents))
+            rested.append(cost(partial(self._compress, session)))
         self._undo(session)
         again = self._timed(partial(self._compress, session), "compress", partial(self._undo, session))
         target, note = TARGETS.get(self._size), self._files("compress")
         yield from self._both("whole compression", again, target, note)
         yield from self._both("the first one in a session", {**again, OURS: firsts}, target)
+        yield from self._both("the first one after a pause", {**again, OURS: rested}, target)
         del session
         cold = self._timed(self._cold, "cold", calls=1)
         yield from self._both("cold: JSON to compressed", cold, TARGET_OF_COLD if target else None)
@@ -124,6 +129,14 @@ class _Size:
         studio = Studio(Path(mkdtemp(dir=self._options.scratch)), model=cast("Any", InstantModel()))
         session = self._runner.run(studio.load(contents))
         studio.app.info(session)
+        return session
+
+    def _rested(self, contents: list[Content]) -> Session:
+        """The same after a pause long enough to look through it, which it is from half of the trigger on."""
+        session = self._session(contents)
+        looking = session.compressions.preparations.looking
+        if looking is not None:
+            self._runner.run(_end_of(looking))
         return session
 
     def _compress(self, session: Session) -> None:
@@ -189,6 +202,10 @@ class _Size:
             return ""
         files = self._gemini_cli.time(name).files
         return f"Gemini CLI's time includes the {files:,} files that it writes for old tool outputs" if files else ""
+
+
+async def _end_of(task: asyncio.Task[None]) -> None:
+    await asyncio.wait({task})
 
 
 def _median(costs: Sequence[Cost]) -> Cost:

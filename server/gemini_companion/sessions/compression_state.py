@@ -203,6 +203,10 @@ class Preparations:
         """Id of a person's preview that was under way when one would have been prepared."""
         self.idle: asyncio.Task[None] | None = None
         """Waits for idle time."""
+        self.looking: asyncio.Task[None] | None = None
+        """Looks through contents ahead (`compression/ahead`)."""
+        self.looked_through = 0
+        """How many of the history's sources were."""
 
     def forget_failures(self) -> None:
         """What failed before says nothing of the next."""
@@ -212,6 +216,11 @@ class Preparations:
         """Nothing is to be begun in idle time."""
         if self.idle is not None:
             self.idle.cancel()
+
+    def stop_looking(self) -> None:
+        """The session ends, or is let go."""
+        if self.looking is not None:
+            self.looking.cancel()
 
 
 class ActiveCompressions:
@@ -279,6 +288,7 @@ class ActiveCompressions:
     def beside(self) -> list[Job[CompressionResult]]:
         """The jobs of all previews, to be ended with the session; none is begun in idle time any more."""
         self.preparations.stop_waiting()
+        self.preparations.stop_looking()
         return [preview.job for preview in self.previews()]
 
     def previews(self, compression_id: str | None = None) -> list[Compression]:

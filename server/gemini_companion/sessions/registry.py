@@ -15,6 +15,7 @@ from gemini_companion.sessions.agent_surroundings import services_of
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.collector import Collector
+from gemini_companion.sessions.compression.ahead import look_ahead
 from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.constraints.project import take_in_project_rules
 from gemini_companion.sessions.context.environment import refresh_environment
@@ -198,6 +199,7 @@ class SessionRegistry:
             self._collector.has_gone(session, len(session.history.entries))
             self._taken.discard(session_id)
             session.channel.keep_deltas()
+            session.compressions.preparations.stop_looking()
             if not self._services.store.holds(session_id):
                 return
             self._remnants.pop(session_id, None)
@@ -321,6 +323,7 @@ class SessionRegistry:
             keeping.add_done_callback(self._keeping.discard)
         if len(self._sessions) > KEPT_IDLE and (self._letting_go is None or self._letting_go.done()):
             self._letting_go = asyncio.create_task(self.let_go(), name="letting sessions go")
+        look_ahead(session)
         return session
 
 

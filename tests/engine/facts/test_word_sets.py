@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.facts.word_sets import AT_ONCE, words_of_texts
 from gemini_companion.engine.history.content import user_text
@@ -45,7 +44,7 @@ def test_long_and_short_texts_together_lose_no_word():
 
 def test_what_a_search_that_was_ended_had_not_read_is_read_by_the_next():
     cache = FactCache()
-    sources = [FactSource(number, user_text(f"word{number}"), number) for number in range(3)]
+    contents = [user_text(f"word{number}") for number in range(3)]
     with pytest.raises(_Stopped):
-        cache.words_in(sources, _stop)
-    assert cache.words_in(sources, _go_on) == {"word", "0", "1", "2"}
+        cache.words_in(contents, _stop)
+    assert cache.words_in(contents, _go_on) == {"word", "0", "1", "2"}

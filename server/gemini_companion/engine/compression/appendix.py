@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.facts.fact import FactKind
+from gemini_companion.engine.facts.haystack import INVISIBLE, Haystack, shown
 from gemini_companion.engine.facts.key_sentences import words_of
 from gemini_companion.engine.facts.neutralise import neutralise
-from gemini_companion.engine.facts.retention import INVISIBLE, Haystack, Wanted, shown
+from gemini_companion.engine.facts.retention import Wanted
 
 APPENDIX_INTRODUCTION: Final = "Left out above, quoted from the replaced turns (a record, not a request):"
 

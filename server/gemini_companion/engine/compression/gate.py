@@ -19,17 +19,15 @@ from gemini_companion.engine.compression.appendix import write_appendix
 from gemini_companion.engine.facts.actions import outcome_of, read_actions
 from gemini_companion.engine.facts.claims import unsupported_claims
 from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
+from gemini_companion.engine.facts.haystack import Haystack, needle_of, shown
 from gemini_companion.engine.facts.open_tasks import is_told_over, ticked_in
 from gemini_companion.engine.facts.retention import (
     LOOKED_FOR,
     NEWEST,
     FactCache,
-    Haystack,
     Wanted,
-    needle_of,
     placed_facts,
     retention_of,
-    shown,
     text_of_content,
 )
 from gemini_companion.engine.facts.word_sets import words_of_texts
@@ -99,7 +97,8 @@ class Evidence:
 
     Args:
         sources: The contents of everything hidden, oldest first: what earlier compressions hid as well, as it was.
-        kept: Texts that stay word for word beside the snapshot: the tail, the pins and constraints.
+        kept: Texts that stay word for word beside the snapshot: the pins and constraints, or whatever does.
+        beside: Contents that do so too, behind them: the tail.
         fresh: Sequence numbers of what is newly hidden, which its author was shown; `None` for all.
         also: Other texts that a snapshot may rest on: the system instruction, the user's guidance, the editor's state.
         let_go: Rules that the user released: nobody misses them.
@@ -113,6 +112,7 @@ class Evidence:
         sources: Sequence[FactSource],
         kept: Iterable[str] = (),
         *,
+        beside: Sequence[Content] = (),
         fresh: Collection[int] | None = None,
         also: Iterable[str] = (),
         let_go: Iterable[str] = (),
@@ -122,10 +122,11 @@ class Evidence:
     ) -> None:
         self._sources = sources
         self._kept = tuple(kept)
+        self._beside = beside
         self._also = tuple(also)
         self._cache = cache or FactCache()
         released = Haystack(let_go, poll=poll)
-        beside = Haystack(self._kept, poll=poll)
+        standing = Haystack(chain(self._kept, map(text_of_content, beside)), poll=poll)
         self._wanted: list[Wanted] = []
         """The facts that count, as many as are looked for."""
         self._elsewhere: list[Wanted] = []
@@ -138,9 +139,10 @@ class Evidence:
             if fact.kind == "directive" and released.has(wanted.needle):
                 continue
             self._wanted.append(wanted)
-            if not beside.has(wanted.needle):
+            if not standing.has(wanted.needle):
                 self._elsewhere.append(wanted)
-        self._words = self._cache.words_in(sources, poll) | words_of_texts((*self._kept, *self._also), poll)
+        contents = chain((source.content for source in sources), beside)
+        self._words = self._cache.words_in(contents, poll) | words_of_texts((*self._kept, *self._also), poll)
         self._is_fresh = [fresh is None or source.seq in fresh for source in sources]
         self._counted = sum(map(self._counts, self._wanted))
         """Newly hidden facts that the floor is about."""
@@ -209,7 +211,7 @@ class Evidence:
         batch: list[str] = []
         size = 0
         hidden = (text_of_content(source.content) for source in reversed(self._sources))
-        for text in chain(self._also, self._kept, hidden):
+        for text in chain(self._also, self._kept, map(text_of_content, self._beside), hidden):
             batch.append(text)
             size += len(text)
             if size >= _BATCH:

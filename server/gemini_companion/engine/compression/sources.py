@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from gemini_companion.engine.compression.prompt import editor_paths
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import FactSource, SummaryTask
+from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.prompts.attachments import as_read
 
 
-def sources_of(items: Sequence[Item]) -> tuple[FactSource, ...]:
+def sources_of(items: Sequence[Item], cache: FactCache | None = None) -> tuple[FactSource, ...]:
     """The contents in order, attached files separate from the prompt that they came with.
 
-    Of IDE context only the paths: what the texts of files say is no fact of the conversation.
+    Of IDE context only the paths: what the texts of files say is no fact of the conversation. With a cache the same
+    content has the same ones each time, so that they are looked through once.
     """
-    contents = [(item, content) for item in items for content in _as_source(item)]
+    contents = [(item, content) for item in items for content in _as_source(item, cache)]
     return tuple(
         FactSource(index=index, content=content, seq=item.seq, ide_context=item.kind == "ide")
         for index, (item, content) in enumerate(contents)
@@ -56,7 +59,14 @@ def snapshot_from_facts(
     )
 
 
-def _as_source(item: Item) -> tuple[Content, ...]:
+def _as_source(item: Item, cache: FactCache | None) -> tuple[Content, ...]:
+    if item.kind != "ide" and (item.content.role != "user" or len(item.content.parts) < 2):
+        return (item.content,)
+    read = partial(_read, item)
+    return read() if cache is None else cache.derived(item.content, read)
+
+
+def _read(item: Item) -> tuple[Content, ...]:
     if item.kind != "ide":
         return as_read(item.content)
     return (user_text("\n".join(editor_paths(visible_text_of(item.content.parts)))),)

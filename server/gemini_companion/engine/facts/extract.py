@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from typing import Any, Final, TypeAlias, cast
 
+from gemini_companion.engine.facts import glance
 from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
 from gemini_companion.engine.facts.paths import paths_in, paths_of_argument
 from gemini_companion.engine.facts.patterns import (
@@ -20,12 +21,15 @@ from gemini_companion.engine.facts.patterns import (
     found,
     hinted,
     lazy,
+    may_hold_symbol,
     numbers_in,
 )
-from gemini_companion.engine.facts.rules import is_decision, is_plan, is_rule, may_hold, may_hold_rule
+from gemini_companion.engine.facts.rules import is_decision, is_plan, is_rule, may_hold
 from gemini_companion.engine.facts.sentences import (
+    PIECE,
     example_spans,
     fenced_spans,
+    has_code_heads,
     is_code,
     pasted_spans,
     pieces,
@@ -55,7 +59,6 @@ _COMMAND_COMPANIONS: Final = frozenset(
 _Found: TypeAlias = tuple[FactKind, str, bool, str]
 """A fact's kind, its text, whether it is only listed, and a directive's line."""
 
-_INNER: Final = lazy(r"[a-z][A-Z]")
 _SHELL_NAME: Final = lazy(
     r"(?i)shell|bash|terminal|command|powershell|console|(?<![a-z])(?:exec|execute|run|sh|zsh|cmd|process)(?![a-z])"
 )
@@ -108,8 +111,6 @@ def speaker_of(text: str) -> tuple[str, int]:
 
 def _ruled_lines(text: str) -> Iterator[tuple[str, list[str]]]:
     """Each line of the prose in `text` with the sentences in it that bind from now on; headings and code do not."""
-    if not may_hold_rule(text):
-        return
     between_people = bool(speaker_of(text)[0])
     for low, high in prose_lines(text):
         if is_code(text, low, high):
@@ -227,8 +228,11 @@ def condensed(text: str, *, notes: bool = True) -> str:
 
 def _said(text: str, *, by_user: bool) -> Iterator[_Found]:
     """What a person or the model said; of an example only the paths, as listed; a pasted text is an output."""
-    examples = example_spans(text)
-    pasted = [] if examples else pasted_spans(text)
+    seen = glance.glance(text) if len(text) <= PIECE else None  # of more each piece for itself
+    if seen is not None and not seen & glance.ANYTHING:
+        return
+    examples = example_spans(text) if seen is None or seen & glance.EXAMPLE else []
+    pasted = pasted_spans(text) if not examples and _may_hold_paste(text, seen) else []
     spans, listings = frozenset(examples), frozenset(pasted)
     edges = [0, *(edge for span in examples or pasted for edge in span), len(text)]
     for low, high in pairwise(edges):
@@ -240,17 +244,24 @@ def _said(text: str, *, by_user: bool) -> Iterator[_Found]:
             yield from _each("command", chain.from_iterable(found(COMMANDS(), p) for p in _bounded(text[low:high])))
             continue
         for said in _halves(text[low:high]):
-            yield from _sentences(said, by_user=by_user)
+            yield from _sentences(said, glance.glance(said) if seen is None else seen, by_user=by_user)
         for piece in _bounded(text[low:high]):
-            yield from _patterns(piece)
+            yield from _patterns(piece, glance.glance(piece) if seen is None else seen)
 
 
-def _sentences(text: str, *, by_user: bool) -> Iterator[_Found]:
-    if by_user:
+def _may_hold_paste(text: str, seen: int | None) -> bool:
+    if seen is None or seen & glance.LISTING:
+        return True
+    return bool(seen & glance.CODE_HEAD) and has_code_heads(text)
+
+
+def _sentences(text: str, seen: int, *, by_user: bool) -> Iterator[_Found]:
+    """What its sentences say; `seen` is what a glance at it saw."""
+    if by_user and seen & glance.RULE:
         for line, rules in _ruled_lines(text):
             for rule in rules:
                 yield "directive", rule, False, line
-    if may_hold(text.lower()):
+    if seen & glance.PLAN:
         between_people = bool(speaker_of(text)[0])
         for low, high in prose_lines(text):
             for start, end in sentence_spans(text, low, high):
@@ -260,21 +271,24 @@ def _sentences(text: str, *, by_user: bool) -> Iterator[_Found]:
                         yield "task", sentence, False, ""
                     elif is_decision(sentence):
                         yield "decision", sentence, False, ""
-    if "```" in text or "~~~" in text:
+    if seen & glance.FENCE:
         yield from _each("command", fenced_commands(text))
 
 
-def _patterns(text: str) -> Iterator[_Found]:
-    yield from _each("path", paths_in(text))
-    if "$" in text or "`" in text or "PS " in text:
+def _patterns(text: str, seen: int) -> Iterator[_Found]:
+    if seen & glance.PATH:
+        yield from _each("path", paths_in(text))
+    if seen & glance.COMMAND:
         yield from _each("command", found(COMMANDS(), text))
-    if hinted(text.lower(), ERROR_HINTS):
+    if seen & glance.ERROR and hinted(text.lower(), ERROR_HINTS):
         yield from _each("error", (line for line in error_lines(text) if len(line) <= _LONGEST_REPORT))
-    if "[" in text or "TODO" in text or "FIXME" in text or "XXX" in text:
+    if seen & glance.TASK:
         yield from _each("task", found(MARKED_TASKS(), text))
-    yield from _each("url", addresses_in(text))
-    yield from _each("number", numbers_in(text))
-    for symbol in found(SYMBOLS(), text) if "_" in text or "`" in text or "()" in text or _INNER().search(text) else ():
+    if seen & glance.URL:
+        yield from _each("url", addresses_in(text))
+    if seen & glance.NUMBER:
+        yield from _each("number", numbers_in(text))
+    for symbol in found(SYMBOLS(), text) if seen & glance.SYMBOL and may_hold_symbol(text) else ():
         if next(paths_in(symbol), None) is None:
             yield "symbol", symbol, False, ""
 

@@ -72,12 +72,7 @@ def paths_in(text: str) -> Iterator[str]:
     An address (`https://…/a.py`) is not looked into: it is a fact of its own. A word with a slash (`start/end`) is no
     path.
     """
-    if (
-        "/" not in text
-        and "\\" not in text
-        and not _DOT().search(text)
-        and not any(name in text for name in _FILE_NAMES)
-    ):
+    if not may_hold_path(text):
         return
     addresses = [match.span() for match in _ADDRESS().finditer(text)] if "://" in text else []
     nearest = 0
@@ -99,6 +94,13 @@ def paths_in(text: str) -> Iterator[str]:
             path = match["fact"].rstrip()
             if " " in path and (path[0] != "/" or path.count("/") > 1):
                 yield path
+
+
+def may_hold_path(text: str) -> bool:
+    """False if no path stands in a text: a quick look."""
+    if "/" in text or "\\" in text or _DOT().search(text):
+        return True
+    return any(name in text for name in _FILE_NAMES)
 
 
 def paths_of_argument(key: str, value: str) -> Iterator[str]:

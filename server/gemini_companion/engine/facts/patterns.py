@@ -88,6 +88,13 @@ NUMBERS: Final = lazy(
     r"|万円|ドル|元|€)|(?:19|20)\d\d年(?:\d{1,2}月(?:\d{1,2}日)?)?|(?i:\blines?)[ \t]\d{1,7}(?:[ \t]?[-–][ \t]?\d{1,7})?\b"
     r"|\d{1,7}(?:行目|行|秒|分)"
 )
+NUMBER_CONTEXT: Final = lazy(
+    r"(?i:port)|ポート|バージョン|端口|版本"
+    r"|\b(?i:version|release|python|node(?:\.js)?|java|ruby|php|postgres(?:ql)?|mysql|redis|django|react|ubuntu"
+    r"|debian|android|ios|cuda|gemini|issue|pr|ticket|step|phase|room|gate|flight|option|v|lines?)(?!\S)"
+    rf"|\b{_MONTH}|(?<!\S){_UNIT}(?!\w)|(?<!\S)(?:円|万円|ドル|元|€)"
+)
+"""Words beside a number of which `NUMBERS` needs one where the number is nothing but digits between blanks."""
 _BEFORE_FIRST: Final = 64
 """Characters before the first number of a text that can belong to it: `version `, `gift_card_`."""
 _BEFORE: Final = 128
@@ -104,12 +111,18 @@ SYMBOLS: Final = lazy(
     r"|(?<![\w/.\\-])(?P<bare>[A-Za-z]\w{0,40}_\w{1,40}(?:\(\))?|[a-z]{1,30}[A-Z]\w{1,40}(?:\(\))?"
     r"|[A-Z][a-z0-9]{1,30}[A-Z]\w{1,40}|[A-Za-z_]\w{2,40}\(\))(?![\w/\\])"
 )
+_INNER: Final = lazy(r"[a-z][A-Z]")
 MARKED_TASKS: Final = lazy(
     r"^[ \t]*+(?:[-*+]|\d{1,3}[.)])[ \t]++(?P<box>\[ \][ \t]++[^\n]{1,400})|(?P<mark>\[(?:TODO|IN PROGRESS|PENDING"
     r"|BLOCKED|未完了|進行中|待办)\][^\n]{1,400})|(?P<word>\b(?:TODO|FIXME|XXX)\b[:( ][^\n]{1,400})",
     re.MULTILINE,
 )
 """Lines that say themselves that something is open."""
+
+
+def may_hold_symbol(text: str) -> bool:
+    """False if no name out of a program is looked for in a text: a quick look."""
+    return "_" in text or "`" in text or "()" in text or _INNER().search(text) is not None
 
 
 def found(pattern: re.Pattern[str], text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[str]:

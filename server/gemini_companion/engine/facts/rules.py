@@ -181,7 +181,7 @@ GREETING: Final = lazy(
 )
 """How a sentence that says little begins."""
 
-_RULE_HINTS: Final = hints(
+RULE_HINTS: Final = hints(
     "must|never|always|n't|n’t|dont|not|should|shall|only|prefer|avoid|instead|rather|sure|ensure|use|keep|"
     "have to|has to|need|want|forbid|prohibit|disallow|limit|requir|mandatory|strict|at most|at least|no |"
     "without|unless|until|by default|from now|stick|leave|treat|assume|answer|reply|respond|refrain|when|every|"
@@ -196,18 +196,36 @@ _GERMAN_HINTS: Final = hints(
 """If none of these does, `_GERMAN_RULE` finds nothing."""
 _ODD_LETTERS: Final = hints("ı|ſ|\u0307")
 """What letters that a pattern takes for an `i` or an `s` in any case are in small letters: `İ` is an `i` with a dot."""
-_HINTS: Final = hints(
+PLAN_HINTS: Final = hints(
     "decid|agre|chose|settl|opted|went with|decision|let's|let’s|we use|we'll|we will|go with|task|next|"
     "remaining|still|left to|not yet|not |follow|later|afterwards|done|finished|ready|merged|released|später|danach|fertig|"
     "erledigt|getan|後ほど|稍后|以后再|entsch|beschl|einig|nehmen wir|wir |nächst|noch |fehl|決|ことに|"
     "採用|使|次|残り|未|やること|あとで|後で|决|采用|选|就用|敲定|下一步|接下来|待办|尚未|还|剩"
 )
 """The same for decisions and plans."""
+CJKRULE_HINTS: Final = hints(
+    "必|絶対|常に|いつも|決して|けっして|かならず|ないで|てはいけ|てはなら|ちゃいけ|だめ|ダメ|駄目|なければ|なくては|ねばなら|なきゃ|だけ|のみ|以外|以内|べき|禁止|厳禁|"
+    "不可|厳守|限定|なるべく|できるだけ|可能な限り|極力|優先|避|代わりに|かわりに|ではなく|じゃなく|今後|これから|ください|下さい|こと|ない|务必|一定要|不要|不得|不能|"
+    "不许|切勿|请|千万|别|始终|总是|永远|只|仅|应该|应当|尽量|优先|而不是|以后|今后|从现在|至少|最多|不超过"
+)
+"""If none of these does, `_CJK_RULE` finds nothing."""
+RULE_PATTERN_HINTS: Final = (
+    *dict.fromkeys(
+        (
+            *(hint for needed, _ in _RULES for hint in needed),
+            *hints("use|keep|leave|treat|assume|answer|reply|respond|stick|limit|no |instead|rather|not"),
+            *_GERMAN_HINTS,
+            *_ODD_LETTERS,
+            *CJKRULE_HINTS,
+        )
+    ),
+)
+"""If none of these stands in a text in small letters, no pattern for rules finds anything, whatever the language."""
 
 
 def may_hold(lowered: str) -> bool:
     """False if no sentence of a text in small letters decides or plans something: a quick look."""
-    return hinted(lowered, _HINTS)
+    return hinted(lowered, PLAN_HINTS)
 
 
 def has_cjk(text: str) -> bool:
@@ -217,7 +235,7 @@ def has_cjk(text: str) -> bool:
 
 def may_hold_rule(text: str) -> bool:
     """False if no sentence of the text can be a rule: a quick look."""
-    return hinted(text.lower(), _RULE_HINTS) or has_cjk(text)
+    return hinted(text.lower(), RULE_HINTS) or has_cjk(text)
 
 
 def is_rule(sentence: str, *, between_people: bool = False) -> bool:

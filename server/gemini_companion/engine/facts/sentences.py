@@ -22,6 +22,7 @@ _EXAMPLE: Final = lazy(
     r"|-{2,9} ?(?P<end>END (?:OF )?)?(?P<title>[A-Z][A-Z ]{2,40}[A-Z]) ?-{2,9})[ \t]*$",
     re.MULTILINE,
 )
+_FRAME: Final = lazy(r"(?<!\S)(?:--|</?(?:examples?|demonstration|transcript|logs?|output|document|diff|code)>(?!\S))")
 _CODE_LINE: Final = (
     r"[ \t]*+(?:\d{1,7}[:|\t]|//|/\*|#!|#include|@@ |[+-]{3} |(?:raise|throw|catch|logger|log|print|assert"
     r"|except)\b ?[(.]|(?:raise|throw|assert) [A-Z]\w{0,60}|(?:def|class|function|func|fn) \w{1,60}[(:<{ ]|(?:import"
@@ -31,9 +32,16 @@ _CODE_LINE: Final = (
 _CODE: Final = lazy(_CODE_LINE)
 _MACHINE_LINE: Final = lazy(
     r"(?m)^(?=[^\n]{12})(?![ \t]*(?:[-*+•・‣▪]|\d{1,3}[.)])[ \t])"
-    rf"(?:(?:[^\n/_:;\[\]()=|<>{{}}%#]{{0,80}}[/_:;\[\]()=|<>{{}}%#]){{3}}|{_CODE_LINE})"
+    rf"(?:(?:[^\n/_:;\[\]()=|<>{{}}%#]{{0,80}}+[/_:;\[\]()=|<>{{}}%#]){{3}}|{_CODE_LINE})"
 )
 """The head of a line that no person writes: a log's, a listing's; not a point of a list."""
+_LISTED: Final = lazy(
+    r"[/_:;\[\]()=|<>{}%#]|@@|[+-]{3}|\b(?:raise|throw|catch|logger|log|print|assert|except)\.|(?<!\S)\."
+)
+"""Signs in a word of which each such line has some, but for those that begin with one of these."""
+CODE_HEADS: Final = frozenset(("def", "class", "function", "func", "fn", "import", "from", "raise", "throw", "assert"))
+_HEADS: Final = tuple(f"{head} " for head in sorted(CODE_HEADS))
+_LINE_HEADS: Final = tuple(f"\n{head}" for head in _HEADS)
 _PASTED: Final = 8
 """Lines of that kind that make a paste."""
 _GAP: Final = 3
@@ -113,6 +121,26 @@ def pasted_spans(text: str) -> list[tuple[int, int]]:
         else:
             runs.append((match.start(), end, 1))
     return [(start, end) for start, end, count in runs if count >= _PASTED]
+
+
+def may_be_listed(words: str) -> bool:
+    """False if a line of these words is of a log or a listing only if it begins with one of `CODE_HEADS`."""
+    return _LISTED().search(words) is not None
+
+
+def has_code_heads(text: str) -> bool:
+    """Whether enough lines of a text begin with a word of `CODE_HEADS` for a paste."""
+    if text.count("\n") < _PASTED:
+        return False
+    if "\n " not in text and "\n\t" not in text:  # no line but the first has blanks ahead, and one is no paste
+        return sum(map(text.count, _LINE_HEADS)) + 1 >= _PASTED
+    lines = text.split("\n")
+    return [line.lstrip(" \t").startswith(_HEADS) for line in lines].count(True) >= _PASTED
+
+
+def may_frame_example(words: str) -> bool:
+    """False if no example begins or ends with these words."""
+    return _FRAME().search(words) is not None
 
 
 def is_code(text: str, start: int = 0, end: int | None = None) -> bool:

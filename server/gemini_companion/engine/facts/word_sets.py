@@ -21,7 +21,7 @@ def words_of_texts(texts: Iterable[str], poll: Callable[[], None]) -> set[str]:
     for piece in _together(texts):
         poll()
         # No word has a blank in it, and most stand in a text many times: to split it is quicker than to search it.
-        words.update(_LETTERS().findall(" ".join(set(piece.casefold().split()))))
+        words.update(_LETTERS().findall(" ".join(set(piece.split())).casefold()))
     for number in [word for word in words if "." in word or "," in word]:
         for run in number.split(","):
             names = run.split(".")

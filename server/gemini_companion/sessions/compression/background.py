@@ -22,6 +22,7 @@ from gemini_companion.engine.compression.preparing import (
 from gemini_companion.engine.errors import Cancelled, CompanionError
 from gemini_companion.engine.history.log import CompressionResult, PreviewEntry
 from gemini_companion.sessions.budget.limits import uses_of
+from gemini_companion.sessions.compression.ahead import look_ahead
 from gemini_companion.sessions.compression.cost import waiting
 from gemini_companion.sessions.compression.job import new_compression
 from gemini_companion.sessions.compression.late import execute, install_preview
@@ -99,12 +100,14 @@ async def install(session: Session, found: PreviewEntry, choice: ModelChoice) ->
 
 
 def wait_for_idle_time(session: Session, is_open: Callable[[Session], bool]) -> None:
-    """Prepare a compression if nothing runs for `IDLE_SECONDS` from now on, and one is worth it.
+    """Look through what is new, and prepare a compression if nothing runs for `IDLE_SECONDS` from now on, and one is
+    worth it.
 
     `is_open` tells, now and then, whether anybody has the chat open.
     """
     preparations = session.compressions.preparations
     preparations.stop_waiting()
+    look_ahead(session)
     if not is_on(session) or not is_open(session) or session.meta.agent is not None or not session.lane.is_idle:
         return
     step = next_step(_moment(session, session.choice(), ready(session), is_idle=True))

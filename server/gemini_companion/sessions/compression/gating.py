@@ -103,8 +103,9 @@ class SnapshotGate:
 
         def look(poll: Poll) -> Evidence:
             return Evidence(
-                (*imported, *sources_of(items)),
-                (*pins, *(text_of_content(item.content) for item in beside)),
+                (*imported, *sources_of(items, session.fact_cache)),
+                pins,
+                beside=[item.content for item in beside],
                 fresh=span.fresh,
                 also=also,
                 let_go=let_go,

@@ -44,6 +44,8 @@ class Layout:
         sequence numbers is hidden as a whole or not at all, so nothing may be cut inside.
         """
         spans = standing_spans(self.log.in_force)
+        if not spans:
+            return list(range(len(self.items)))
         firsts = [first for first, _ in spans]
         starts: list[int] = []
         block = -1

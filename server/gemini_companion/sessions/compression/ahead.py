@@ -1,0 +1,69 @@
+"""Looking through a chat ahead of its compression: facts are found while nothing goes on, and kept in memory.
+
+A compression that begins before that is done does the rest itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.facts.retention import FactCache
+from gemini_companion.engine.history.item import Item
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import Poll, in_thread, load
+
+logger = logging.getLogger(__name__)
+
+AHEAD_SHARE: Final = 0.5
+"""Share of the trigger from which on a chat is looked through ahead: many that are smaller are never compressed."""
+
+AT_ONCE: Final = 64
+"""Contents that are looked through in one go; whoever begins something waits for one of them at most."""
+
+
+def look_ahead(session: Session) -> None:
+    """Begin to look through what was not looked through yet, unless something runs."""
+    preparations = session.compressions.preparations
+    if is_free(session) and (preparations.looking is None or preparations.looking.done()):
+        preparations.looking = asyncio.create_task(_look(session), name=f"ahead:{session.session_id}")
+
+
+def is_free(session: Session) -> bool:
+    """Whether nothing goes on in a session: no turn, and nothing that compresses it."""
+    return session.lane.is_idle and session.compressions.shown is None
+
+
+async def _look(session: Session) -> None:
+    preparations, cache = session.compressions.preparations, session.fact_cache
+    try:
+        if not _may_be_compressed(session):
+            return
+        await load("gemini_companion.engine.compression.sources")
+        items = tuple(session.history.sources)
+        at = preparations.looked_through if preparations.looked_through <= len(items) else 0
+        while at < len(items) and is_free(session):
+            await in_thread(partial(_look_through, cache, items[at : at + AT_ONCE]))
+            at += AT_ONCE
+            preparations.looked_through = min(at, len(items))
+    except CompanionError as fault:
+        logger.info("Nothing was looked through ahead: %s", fault.message)
+    except Exception:
+        logger.exception("Nothing was looked through ahead")
+
+
+def _look_through(cache: FactCache, items: Sequence[Item], poll: Poll) -> None:
+    from gemini_companion.engine.compression.sources import sources_of
+
+    cache.look_through(sources_of(items, cache), poll)
+    sum(item.weight for item in items)  # each is worked out when it is first asked for
+
+
+def _may_be_compressed(session: Session) -> bool:
+    choice = session.choice()
+    trigger = session.mark(choice).tokens
+    return trigger is not None and session.token_count(choice).tokens >= AHEAD_SHARE * trigger
