@@ -10,7 +10,7 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -30,7 +30,7 @@ from gemini_companion.adapters.vault.sealing import (
     unseal,
 )
 from gemini_companion.engine.ide_context.secrets import Secret
-from gemini_companion.engine.redaction.documents import StandIn, redacted_document
+from gemini_companion.engine.redaction.documents import StandIn, redacted_document, unchanged
 from gemini_companion.engine.redaction.finding import Finder, all_secrets
 from gemini_companion.engine.redaction.markers import has_markers, marker, replaced, restored
 
@@ -90,6 +90,10 @@ class Vault:
         secrets: dict[str, bytes] = {}
         redacted = redacted_document(data, self._stand_in(secrets), self._finders)
         return Redacted(data if redacted is None else redacted, secrets, redacted is not None)
+
+    def unchanged(self, documents: Iterable[object]) -> Iterator[bool]:
+        """Whether `document` leaves each of these JSON values as it is; see `unchanged` of the engine."""
+        return unchanged(documents, self._finders)
 
     def text(self, text: str) -> Redacted:
         """A text as it may be written, UTF-8. Without a key secrets are masked for good.
