@@ -20,7 +20,7 @@ from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.events import Event, TrustChanged
 from gemini_companion.sessions.forking import Fork, fork_of
-from gemini_companion.sessions.late_interchange import export_text, import_file
+from gemini_companion.sessions.late_interchange import export_text, imported_file
 from gemini_companion.sessions.late_turns import LateTurns
 from gemini_companion.sessions.models.names import requested_model
 from gemini_companion.sessions.ports import SessionMeta
@@ -255,15 +255,15 @@ class Application:
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Make a session of a file; `path` is absolute. Raises `InvalidInput` that names what is wrong, and where."""
         with client.switch() as switch:
-            imported, entries = await import_file(path, self.services)
-            session = await self.create(
-                client,
-                model=imported.model or "",
-                title=imported.title or Path(path).stem[:80],
-                system_instruction=imported.system_instruction,
-                entries=entries,
-                switch=switch,
-            )
+            async with imported_file(path, self.services, self._sessions.collector) as (imported, entries):
+                session = await self.create(
+                    client,
+                    model=imported.model or "",
+                    title=imported.title or Path(path).stem[:80],
+                    system_instruction=imported.system_instruction,
+                    entries=entries,
+                    switch=switch,
+                )
         await session.save_meta()
         return msgspec.structs.replace(self.info(session), warnings=imported.warnings)
 

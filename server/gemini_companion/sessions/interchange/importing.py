@@ -177,20 +177,20 @@ def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[
     return tuple(entry for entry in entries if entry.seq <= end.seq)
 
 
-async def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
-    """The content of a session file, and the log of the session that it becomes. Raises `InvalidInput`, `StorageFault`.
+async def imported(data: bytes, name: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
+    """What a session file of these bytes and this name has in it, and the log of the session that it becomes. Raises
+    `InvalidInput`, `StorageFault`.
 
-    `path` must be absolute. An export of this machine's shows its secrets again, as its chat does; in every other file
-    a mark that looks like one of ours is a text like any other.
+    An export of this machine's shows its secrets again, as its chat does; in every other file a mark that looks like
+    one of ours is a text like any other.
     """
-    data = await services.store.restored_export(await asyncio.to_thread(_bytes_of, path))
-    return await asyncio.to_thread(_imported, data, Path(path).name, services)
+    return await asyncio.to_thread(_imported, await services.store.restored_export(data), name, services)
 
 
 def _imported(data: bytes, name: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
-    imported = without_foreign_models(decode_session_file(data, name))
-    log = only_proposed(log_of(imported, now=services.clock.now()), lambda: services.new_id("constraint"))
-    return imported, copied(log, services, "import")
+    session = without_foreign_models(decode_session_file(data, name))
+    log = only_proposed(log_of(session, now=services.clock.now()), lambda: services.new_id("constraint"))
+    return session, copied(log, services, "import")
 
 
 def only_proposed(entries: Sequence[Entry], new_id: Callable[[], str]) -> tuple[Entry, ...]:
@@ -244,7 +244,8 @@ def without_foreign_models(imported: ImportedSession) -> ImportedSession:
     return msgspec.structs.replace(imported, model=model or None, entries=entries, warnings=warnings)
 
 
-def _bytes_of(path: str) -> bytes:
+def read_file(path: str) -> bytes:
+    """The bytes of a session file. `path` must be absolute. Raises `InvalidInput`."""
     file, shown = Path(path), path if len(path) <= _SHOWN_PATH else f"{path[:_SHOWN_PATH]}…"
     try:
         if not file.is_absolute():
