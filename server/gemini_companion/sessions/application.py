@@ -248,9 +248,9 @@ class Application:
             for client in self.clients.values():
                 client.forget(one)
 
-    async def export(self, client: Client, session_id: str, format: ExportFormat) -> str:
-        """The session as the text of a file of that format, with marks for secrets."""
-        return await export_text(await self.load(client, session_id), format)
+    async def export(self, client: Client, session_id: str, format: ExportFormat) -> list[str]:
+        """The session as the text of a file of that format, in pieces, with marks for secrets."""
+        return await export_text(await self.load(client, session_id), format, self._sessions.collector)
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Make a session of a file; `path` is absolute. Raises `InvalidInput` that names what is wrong, and where."""

@@ -19,17 +19,22 @@ if TYPE_CHECKING:
     from gemini_companion.sessions.session import Session
 
 
-async def export_text(session: Session, format: ExportFormat) -> str:
-    """The session as the text of a file of that format, with marks for secrets."""
+async def export_text(session: Session, format: ExportFormat, collector: Collector) -> list[str]:
+    """The session as the text of a file of that format, in pieces, with marks for secrets."""
     await load("gemini_companion.sessions.interchange")
-    from gemini_companion.sessions.interchange import encode_session
+    from gemini_companion.sessions.interchange import encode_session, text_of
     from gemini_companion.sessions.interchange.compressed import snapshot_places
 
     services, view = session.services, session.history.curated()
     log, contents, places = list(session.history.entries), [item.content for item in view], snapshot_places(view)
-    text = await asyncio.to_thread(encode_session, session.meta, log, contents, format, snapshots_at=places)
-    write = services.exported_session if format == "companion" else services.exported
-    return await asyncio.to_thread(write, text)
+    vouch = services.vouched if format == "companion" else None
+
+    def work() -> list[str]:
+        pieces = encode_session(session.meta, log, contents, format, snapshots_at=places)
+        return text_of(pieces, services.marked, vouch)
+
+    with collector.resting(len(log)):
+        return await asyncio.to_thread(work)
 
 
 @asynccontextmanager
