@@ -22,7 +22,6 @@ from gemini_companion.engine.history.log import (
     PinEntry,
     PromptEntry,
     ReplyEntry,
-    ResumeEntry,
     ToolResultEntry,
     TurnEndEntry,
 )
@@ -35,12 +34,10 @@ from gemini_companion.engine.history.tool_entries import (
     SteerOfferedEntry,
     ToolCallEntry,
 )
-from gemini_companion.engine.history.tool_state import ToolState
-from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.limits import named_model
+from gemini_companion.sessions.copying import closing
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
-from gemini_companion.sessions.interchange.closing import ends_of_open_turns
 from gemini_companion.sessions.interchange.compressed import Left, left_in
 from gemini_companion.sessions.models.names import imported_model, with_imported_models
 from gemini_companion.sessions.services import Services
@@ -138,43 +135,6 @@ def copied(entries: Sequence[Entry], services: Services, why: Literal["fork", "i
     """A log to continue in another session: every turn has ended, every call has a result, and the view a new epoch."""
     entries = [entry for entry in entries if not isinstance(entry, SteerOfferedEntry)]  # each is sent where it was said
     return (*entries, *closing(entries, services, why))
-
-
-def closing(
-    entries: Sequence[Entry],
-    services: Services,
-    why: Literal["fork", "import"],
-    known: tuple[Transcript, ToolState] | None = None,
-) -> tuple[Entry, ...]:
-    """What follows in `copied`; see `ends_of_open_turns`."""
-    ends = ends_of_open_turns(entries, services, why, known)
-    last = next((one.seq for one in (*reversed(ends), *entries[-1:])), 0)
-    return (*ends, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))
-
-
-def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[Entry, ...]:
-    """The log as it was after `at_turn`: a turn's id, or its number among the completed ones from 1; whole if `None`.
-
-    Raises `InvalidInput` if there is no such turn.
-    """
-    if at_turn is None:
-        return tuple(entries)
-    ends = [entry for entry in entries if isinstance(entry, TurnEndEntry)]
-    if isinstance(at_turn, int):
-        replaced = {entry.turn_id for entry in ends if entry.outcome == "replaced"}
-        completed = [entry for entry in ends if entry.outcome == "completed" and entry.turn_id not in replaced]
-        if not 1 <= at_turn <= len(completed):
-            raise InvalidInput(f"There is no turn {at_turn}; this session has {len(completed)}.", path="$.atTurn")
-        end = completed[at_turn - 1]
-    else:
-        # One that was resumed has ended more than once; that another one took its place came after it.
-        found = next((end for end in reversed(ends) if end.turn_id == at_turn and end.outcome != "replaced"), None)
-        if found is None:
-            raise InvalidInput(
-                f"There is no finished turn {at_turn}.", path="$.atTurn", hint="Turn ids are in gemini/session/history."
-            )
-        end = found
-    return tuple(entry for entry in entries if entry.seq <= end.seq)
 
 
 async def imported(data: bytes, name: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
