@@ -142,7 +142,7 @@ async def test_an_export_can_be_imported_again(opened: Opener, tmp_path: Path, f
     await studio.chat("two")
     session = await studio.session()
     before = session.history.contents()
-    text = await studio.app.export(studio.client, session.session_id, format)  # pyright: ignore[reportArgumentType]
+    text = "".join(await studio.app.export(studio.client, session.session_id, format))  # pyright: ignore[reportArgumentType]
     file = tmp_path / "session.json"
     file.write_text(text, "utf-8")
     info = await studio.app.import_session(studio.client, str(file))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,6 +94,28 @@ async def test_a_long_session_that_is_deleted_leaves_nothing_in_memory_once_noth
     await studio.app.delete(session_id)
     await studio.app.let_go_idle()
     assert left() is None
+
+
+async def test_nothing_is_collected_from_the_first_byte_of_a_long_file_to_its_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    studio = Studio(tmp_path)
+    file = tmp_path / "long.json"
+    file.write_text(json.dumps([{"role": "user", "parts": [{"text": "x" * 300_000}]}]), "utf-8")
+    create, seen = studio.store.create, list[bool]()
+
+    async def watched(*args: Any) -> None:
+        seen.append(gc.isenabled())
+        await create(*args)
+
+    monkeypatch.setattr(studio.store, "create", watched)
+    gc.collect()
+    started = gc.get_stats()[2]["collections"]
+    await studio.app.import_session(studio.client, str(file))
+    assert seen == [False]
+    assert gc.get_stats()[2]["collections"] == started
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == 0, "a session of one content is collected as any other"
 
 
 async def long_session(studio: Studio) -> weakref.ref[Session]:

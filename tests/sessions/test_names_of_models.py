@@ -48,7 +48,7 @@ async def test_what_cannot_be_a_models_name_is_refused_at_once(studio: Studio, a
 async def test_an_imported_file_chooses_no_endpoint(studio: Studio, tmp_path: Path) -> None:
     await studio.chat("hi", model=ENDPOINT)
     session = await studio.session()
-    text = await studio.app.export(studio.client, session.session_id, "companion")
+    text = "".join(await studio.app.export(studio.client, session.session_id, "companion"))
     assert ENDPOINT in text
     file = tmp_path / "session.json"
     file.write_text(text, "utf-8")
@@ -64,7 +64,9 @@ async def test_an_imported_file_chooses_no_endpoint(studio: Studio, tmp_path: Pa
 async def test_an_imported_file_may_name_a_model_of_the_usual_kind(studio: Studio, tmp_path: Path) -> None:
     await studio.chat("hi", model="gemini-3-flash")
     session = await studio.session()
-    document: dict[str, Any] = json.loads(await studio.app.export(studio.client, session.session_id, "companion"))
+    document: dict[str, Any] = json.loads(
+        "".join(await studio.app.export(studio.client, session.session_id, "companion"))
+    )
     file = tmp_path / "session.json"
     file.write_text(json.dumps(document), "utf-8")
     assert (await studio.app.import_session(studio.client, str(file))).warnings == ()

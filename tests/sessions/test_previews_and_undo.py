@@ -14,9 +14,13 @@ from gemini_companion.engine.errors import (
 from gemini_companion.engine.history.content import model_text, user_text
 from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.engine.history.part import visible_text
+from gemini_companion.engine.history.tool_entries import SteerEntry
+from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import CompressionStarted, CompressionUndone
+from gemini_companion.sessions.models.port import CountedTokens, ModelRequest
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.inspection import compression_list
 from tests.support.conversations import dialogue
 from tests.support.scripted_model import SNAPSHOT
@@ -66,6 +70,33 @@ async def test_an_inflated_or_empty_edit_is_refused(studio: Studio) -> None:
     with pytest.raises(InvalidInput):
         await apply_preview(session, client="c", compression_id=preview.compression_id, snapshot="  ")
     assert session.history.contents() == before
+
+
+@pytest.mark.parametrize(("says_more", "source"), [(False, "api"), (True, "estimate")])
+async def test_a_count_of_a_history_that_went_on_meanwhile_teaches_nothing(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch, says_more: bool, source: str
+) -> None:
+    session = await studio.load(dialogue(words=60))
+    preview = await studio.compress(preview=True)
+    session.ledger = TokenLedger()
+    count = studio.model.count_tokens
+
+    async def while_something_is_said(request: ModelRequest) -> CountedTokens:
+        if says_more:
+            await session.append(lambda seq: steered(session, seq))
+        return await count(request)
+
+    monkeypatch.setattr(studio.model, "count_tokens", while_something_is_said)
+    refused = await apply_preview(
+        session, client="c", compression_id=preview.compression_id or "", snapshot="long " * 30_000
+    )
+    assert refused.status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT"
+    assert session.token_count(session.choice()).source == source
+
+
+def steered(session: Session, seq: int) -> SteerEntry:
+    turn_id = session.history.newest_turn or ""
+    return SteerEntry(**session.stamp(), seq=seq, turn_id=turn_id, content=user_text("And more."), steer_id=f"s{seq}")
 
 
 async def test_turns_after_a_preview_stay_behind_the_tail_when_it_is_applied(studio: Studio) -> None:

@@ -151,7 +151,7 @@ async def test_a_fork_and_an_import_of_a_running_turn_hold_it_as_interrupted(stu
     async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
     file = tmp_path / "session.json"
-    file.write_text(await studio.app.export(studio.client, session.session_id, "companion"), "utf-8")
+    file.write_text("".join(await studio.app.export(studio.client, session.session_id, "companion")), "utf-8")
     for copy in (
         await studio.app.fork(studio.client, session.session_id, None),
         await studio.app.import_session(studio.client, str(file)),

@@ -151,7 +151,7 @@ async def test_an_imported_chat_shows_what_its_file_says_and_the_project_counts_
     app, client = first.studio.app, first.studio.client
     before, _ = await first.sums()
     file = tmp_path / "chat.json"
-    file.write_text(await app.export(client, one, "companion"), "utf-8")
+    file.write_text("".join(await app.export(client, one, "companion")), "utf-8")
     imported = (await app.import_session(client, str(file))).session_id
     shown = await app.statistics.of_session(await app.load(client, imported))
     assert (shown.calls, shown.turns) == (before.calls, before.turns)

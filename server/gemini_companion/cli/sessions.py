@@ -106,7 +106,8 @@ async def _act(app: Application, client: Client, env: Mapping[str, str], options
             if options.to_gemini_cli:
                 await _to_gemini_cli(app, client, env, options.id)
             else:
-                sys.stdout.write((await app.export(client, options.id, options.format)).rstrip("\n") + "\n")
+                *most, last = await app.export(client, options.id, options.format)
+                sys.stdout.writelines((*most, last.rstrip("\n"), "\n"))
         case "import":
             info = await app.import_session(client, os.path.abspath(options.file))
             for warning in info.warnings:
@@ -124,7 +125,7 @@ async def _act(app: Application, client: Client, env: Mapping[str, str], options
 async def _to_gemini_cli(app: Application, client: Client, env: Mapping[str, str], session_id: str) -> None:
     from gemini_companion.wiring.places import home_directory
 
-    text = await app.export(client, session_id, "gemini-cli")
+    text = "".join(await app.export(client, session_id, "gemini-cli"))
     meta = (await app.load(client, session_id)).meta
     project = os.path.realpath(next(iter(meta.workspace_folders), os.getcwd()))
     known_as = gemini_cli_id(session_id)

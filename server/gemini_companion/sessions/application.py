@@ -20,7 +20,7 @@ from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.events import Event, TrustChanged
 from gemini_companion.sessions.forking import Fork, fork_of
-from gemini_companion.sessions.late_interchange import export_text, import_file
+from gemini_companion.sessions.late_interchange import export_text, imported_file
 from gemini_companion.sessions.late_turns import LateTurns
 from gemini_companion.sessions.models.names import requested_model
 from gemini_companion.sessions.ports import SessionMeta
@@ -248,22 +248,22 @@ class Application:
             for client in self.clients.values():
                 client.forget(one)
 
-    async def export(self, client: Client, session_id: str, format: ExportFormat) -> str:
-        """The session as the text of a file of that format, with marks for secrets."""
-        return await export_text(await self.load(client, session_id), format)
+    async def export(self, client: Client, session_id: str, format: ExportFormat) -> list[str]:
+        """The session as the text of a file of that format, in pieces, with marks for secrets."""
+        return await export_text(await self.load(client, session_id), format, self._sessions.collector)
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Make a session of a file; `path` is absolute. Raises `InvalidInput` that names what is wrong, and where."""
         with client.switch() as switch:
-            imported, entries = await import_file(path, self.services)
-            session = await self.create(
-                client,
-                model=imported.model or "",
-                title=imported.title or Path(path).stem[:80],
-                system_instruction=imported.system_instruction,
-                entries=entries,
-                switch=switch,
-            )
+            async with imported_file(path, self.services, self._sessions.collector) as (imported, entries):
+                session = await self.create(
+                    client,
+                    model=imported.model or "",
+                    title=imported.title or Path(path).stem[:80],
+                    system_instruction=imported.system_instruction,
+                    entries=entries,
+                    switch=switch,
+                )
         await session.save_meta()
         return msgspec.structs.replace(self.info(session), warnings=imported.warnings)
 

@@ -32,6 +32,16 @@ class Collector:
 
         While a long one is, nothing is collected; what is there at the end is left out until `collect`.
         """
+        with self.resting(size):
+            try:
+                yield
+            finally:
+                if is_much(size):
+                    gc.freeze()
+
+    @contextmanager
+    def resting(self, size: int) -> Generator[None]:
+        """Nothing is collected in this block, which may await, if so many units of work are done in it."""
         if not is_much(size):
             yield
             return
@@ -43,10 +53,8 @@ class Collector:
             yield
         finally:
             self._building -= 1
-            if self._building == 0:
-                gc.freeze()
-                if self._was_on:
-                    gc.enable()
+            if self._building == 0 and self._was_on:
+                gc.enable()
 
     def has_gone(self, history: object, size: int) -> None:
         """What holds a history of so many entries was let go."""

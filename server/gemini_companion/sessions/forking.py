@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import (
     AttemptEntry,
@@ -12,6 +13,7 @@ from gemini_companion.engine.history.log import (
     CompressionResult,
     Entry,
     SteerOfferedEntry,
+    TurnEndEntry,
     UndoEntry,
 )
 from gemini_companion.engine.history.view import History
@@ -44,8 +46,8 @@ async def fork_of(source: Session, at_turn: str | int | None) -> Fork:
 
     Of one that is forked as it is nothing is taken in again. Raises `InvalidInput` if there is no such turn.
     """
-    await load("gemini_companion.sessions.interchange.importing")
-    from gemini_companion.sessions.interchange.importing import closing, entries_until
+    await load("gemini_companion.sessions.copying")
+    from gemini_companion.sessions.copying import closing
 
     history, log = source.history, list(source.history.entries)
     folds = source.folds.copied() if at_turn is None and history.excluded_from is None else None
@@ -62,6 +64,31 @@ async def fork_of(source: Session, at_turn: str | int | None) -> Fork:
         return Fork(shared, own, StoredCounts(), folds._replace(last_result=_last_result(folds.last_result, shared)))
 
     return await off_loop(len(log), work)
+
+
+def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[Entry, ...]:
+    """The log as it was after `at_turn`: a turn's id, or its number among the completed ones from 1; whole if `None`.
+
+    Raises `InvalidInput` if there is no such turn.
+    """
+    if at_turn is None:
+        return tuple(entries)
+    ends = [entry for entry in entries if isinstance(entry, TurnEndEntry)]
+    if isinstance(at_turn, int):
+        replaced = {entry.turn_id for entry in ends if entry.outcome == "replaced"}
+        completed = [entry for entry in ends if entry.outcome == "completed" and entry.turn_id not in replaced]
+        if not 1 <= at_turn <= len(completed):
+            raise InvalidInput(f"There is no turn {at_turn}; this session has {len(completed)}.", path="$.atTurn")
+        end = completed[at_turn - 1]
+    else:
+        # One that was resumed has ended more than once; that another one took its place came after it.
+        found = next((end for end in reversed(ends) if end.turn_id == at_turn and end.outcome != "replaced"), None)
+        if found is None:
+            raise InvalidInput(
+                f"There is no finished turn {at_turn}.", path="$.atTurn", hint="Turn ids are in gemini/session/history."
+            )
+        end = found
+    return tuple(entry for entry in entries if entry.seq <= end.seq)
 
 
 def _counts(history: History, shared: Sequence[Entry]) -> StoredCounts:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gemini_companion.sessions.threads import load
+from gemini_companion.sessions.collector import Collector
+from gemini_companion.sessions.threads import CHARACTERS_A_UNIT, load
 
 if TYPE_CHECKING:
     from gemini_companion.engine.history.log import Entry
@@ -15,22 +19,38 @@ if TYPE_CHECKING:
     from gemini_companion.sessions.session import Session
 
 
-async def export_text(session: Session, format: ExportFormat) -> str:
-    """The session as the text of a file of that format, with marks for secrets."""
+async def export_text(session: Session, format: ExportFormat, collector: Collector) -> list[str]:
+    """The session as the text of a file of that format, in pieces, with marks for secrets."""
     await load("gemini_companion.sessions.interchange")
-    from gemini_companion.sessions.interchange import encode_session
+    from gemini_companion.sessions.interchange import encode_session, text_of
     from gemini_companion.sessions.interchange.compressed import snapshot_places
 
     services, view = session.services, session.history.curated()
     log, contents, places = list(session.history.entries), [item.content for item in view], snapshot_places(view)
-    text = await asyncio.to_thread(encode_session, session.meta, log, contents, format, snapshots_at=places)
-    write = services.exported_session if format == "companion" else services.exported
-    return await asyncio.to_thread(write, text)
+    vouch = services.vouched if format == "companion" else None
+
+    def work() -> list[str]:
+        pieces = encode_session(session.meta, log, contents, format, snapshots_at=places)
+        return text_of(pieces, services.marked, vouch)
+
+    with collector.resting(len(log)):
+        return await asyncio.to_thread(work)
 
 
-async def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
-    """`interchange.importing.import_file`."""
+@asynccontextmanager
+async def imported_file(
+    path: str, services: Services, collector: Collector
+) -> AsyncGenerator[tuple[ImportedSession, tuple[Entry, ...]]]:
+    """The content of a session file, and the log of the session that it becomes, which is to be made within this block.
+
+    Nothing is collected while a long one is read. Raises what `importing.read_file` and
+    `importing.imported` raise.
+    """
     await load("gemini_companion.sessions.interchange.importing")
     from gemini_companion.sessions.interchange import importing
 
-    return await importing.import_file(path, services)
+    data = await asyncio.to_thread(importing.read_file, path)
+    with collector.resting(len(data) // CHARACTERS_A_UNIT):
+        imported = await importing.imported(data, Path(path).name, services)
+        del data
+        yield imported

@@ -72,7 +72,7 @@ class SessionRegistry:
         """Those whose log was read, and closed, since their lease was taken. Others may have been written meanwhile."""
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._remnants: dict[str, _Remnant] = {}
-        self._collector = Collector()
+        self.collector = Collector()
         self._letting_go: asyncio.Task[None] | None = None
         self._keeping: set[asyncio.Task[None]] = set()
         """What keeps the sizes of contents in the background."""
@@ -154,7 +154,7 @@ class SessionRegistry:
         gone = [session_id, *self._agents.pop(session_id, ())]
         for one in gone:
             if (left := self._sessions.pop(one, None)) is not None:
-                self._collector.has_gone(left, len(left.history.entries))
+                self.collector.has_gone(left, len(left.history.entries))
             self._taken.discard(one)
             self._remnants.pop(one, None)
             hooks.forget(one)
@@ -174,7 +174,7 @@ class SessionRegistry:
         async with self._one_at_a_time:
             await self._let_go_idle()
         if all(session.lane.is_idle for session in self):
-            self._collector.collect()
+            self.collector.collect()
 
     async def _let_go_idle(self) -> None:
         for session in self:
@@ -196,7 +196,7 @@ class SessionRegistry:
                 return
             # From here on whoever asks for it waits for the lock, and then loads it again.
             del self._sessions[session_id]
-            self._collector.has_gone(session, len(session.history.entries))
+            self.collector.has_gone(session, len(session.history.entries))
             self._taken.discard(session_id)
             session.channel.keep_deltas()
             session.compressions.preparations.stop_looking()
@@ -310,7 +310,7 @@ class SessionRegistry:
             built.history.totals()  # makes the view, of all contents: else the first who asks for its size would
             return built
 
-        with self._collector.building(len(entries)):
+        with self.collector.building(len(entries)):
             session = await off_loop(len(entries), build)
         if remnant is not None:
             session.unlogged = remnant.unlogged

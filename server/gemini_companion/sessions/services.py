@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gemini_companion.engine.errors import CompanionError
@@ -77,8 +77,10 @@ class Services:
     """The subagents; `None` where there are none, as in one's own session."""
     exported: Callable[[str], str] = lambda document: document
     """A JSON text as it may leave this machine, without secrets. May take long."""
-    exported_session: Callable[[str], str] = lambda document: document
-    """The same for a session file of our own, so that `SessionStore.restored_export` knows it again."""
+    marked: Callable[[bytes], bytes] = lambda document: document
+    """The same with marks for secrets, for a piece of a session file."""
+    vouched: Callable[[Iterable[bytes]], str | None] = lambda pieces: None
+    """What has `SessionStore.restored_export` know a session file of our own, which is in these pieces, again."""
     slash_commands: SlashCommands = field(default_factory=SlashCommands)
     """What can be typed behind a slash."""
     skills: SkillService | None = None

@@ -11,7 +11,9 @@ import pytest
 
 from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.engine.redaction.markers import ids_in
+from gemini_companion.sessions.interchange import text_of
 from gemini_companion.sessions.interchange.companion import encode_export
+from gemini_companion.sessions.interchange.pieces import Piece
 from tests.adapters.storage.planted_store import vault
 from tests.adapters.storage.stores import MakeStore, meta, prompt
 from tests.support.examples import examples
@@ -30,15 +32,20 @@ async def store(make_store: MakeStore, tmp_path: Path) -> SqliteStore:
 
 
 @pytest.fixture
-async def document(store: SqliteStore) -> str:
+async def pieces(store: SqliteStore) -> list[Piece]:
     """The session file before its secrets become marks."""
-    held, entries = await store.load("s1")
-    return encode_export(held, entries, ()).decode()
+    return list(encode_export(*await store.load("s1"), ()))
 
 
 @pytest.fixture
-def exported(document: str, tmp_path: Path) -> str:
-    return vault(tmp_path).exported_session(document)
+def document(pieces: list[Piece]) -> str:
+    return "".join(text_of(pieces))
+
+
+@pytest.fixture
+def exported(pieces: list[Piece], tmp_path: Path) -> str:
+    own = vault(tmp_path)
+    return "".join(text_of(pieces, own.marked, own.vouched))
 
 
 async def test_an_export_comes_back_as_it_was_and_what_looked_like_a_mark_stays_a_text(
@@ -105,11 +112,11 @@ async def test_another_machine_and_a_vault_that_lost_the_secret_show_the_marks(
 
 
 async def test_while_redaction_is_off_an_export_has_its_texts_and_vouches_for_no_mark(
-    store: SqliteStore, document: str, tmp_path: Path
+    store: SqliteStore, pieces: list[Piece], document: str, tmp_path: Path
 ) -> None:
     off = vault(tmp_path)
     off.is_on = lambda: False
-    assert off.exported_session(document) == document
+    assert "".join(text_of(pieces, off.marked, off.vouched)) == document
     assert await store.restored_export(document.encode()) == document.encode()
 
 

@@ -104,11 +104,12 @@ async def test_a_fork_is_read_and_deleted_where_nothing_is_left_of_a_number(
         assert not (await again.list()).sessions
 
 
+@pytest.mark.parametrize("order", ["rowid", "-rowid"])
 @pytest.mark.parametrize("lost", ["shares", "leases"])
 async def test_of_a_damaged_file_forks_are_taken_over_with_what_they_share(
-    make_store: MakeStore, database: Path, lost: str
+    make_store: MakeStore, database: Path, lost: str, order: str
 ) -> None:
-    """Also where the table is lost that says so."""
+    """Also where the table is lost that says so, and in whichever order the chats are read: damage turns it round."""
     async with asyncio.timeout(PATIENCE):
         store = make_store()
         await store.create(meta(), talk("one", "two", "three"))
@@ -116,6 +117,7 @@ async def test_of_a_damaged_file_forks_are_taken_over_with_what_they_share(
         deeper = meta("of-fork", parent="fork", created_at=START + 1)
         await store.create(deeper, talk("deeper", first=4), [(1, 2), (3, 3)])
         before = {name: await log_of(store, name) for name in ("s1", "fork", "of-fork")}
+        await execute(store, f"UPDATE sessions SET rowid = {order}")
         await store.close()
         file = sqlite3.connect(database)
         pages = file.execute("SELECT rootpage FROM sqlite_schema WHERE tbl_name = ?", (lost,)).fetchall()

@@ -272,7 +272,7 @@ async def test_no_write_waits_for_a_search_however_long_it_reads(
     def slowly(text: str) -> str:
         if text == "An arrow \u21d2":
             reached.set()
-            released.wait()
+            released.wait(PATIENCE)
         return normal(text)
 
     monkeypatch.setattr(search, "normal", slowly)
@@ -280,7 +280,7 @@ async def test_no_write_waits_for_a_search_however_long_it_reads(
         await store.create(meta("s1", title="An arrow \u21d2"), [prompt(1)])
         searching = asyncio.create_task(found(store, "\u21d2"))
         try:
-            await asyncio.to_thread(reached.wait)
+            assert await asyncio.to_thread(reached.wait, PATIENCE)
             await store.append("s1", [prompt(2)])
             assert not searching.done()
         finally:

@@ -14,6 +14,7 @@ from gemini_companion.engine.ide_context.state import Diagnostic
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.constraints.setting import set_constraint
 from gemini_companion.sessions.context.code_actions import prompt_actions
+from gemini_companion.sessions.interchange import text_of
 from gemini_companion.sessions.interchange.companion import encode_export
 from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.ports import SessionMeta
@@ -67,7 +68,7 @@ def hostile_file(order: str) -> bytes:
     meta = SessionMeta(session_id="theirs", title="t", model="", created_at=1, updated_at=1)
     prompt = PromptEntry(id="p", seq=1, time=1, turn_id="t", content=Content(role="user", parts=({"text": order},)))
     entry = ConstraintEntry(id="e", seq=2, time=1, constraint=rule, digest=digest_of(order), by_turn="t")
-    return encode_export(meta, (prompt, entry), (prompt.content,))
+    return "".join(text_of(encode_export(meta, (prompt, entry), (prompt.content,)))).encode()
 
 
 async def run_tool(session: Session, output: str) -> None:

@@ -203,7 +203,7 @@ async def test_the_projects_rules_survive_a_damaged_row(opened: Callable[[], Stu
 async def test_our_own_export_brings_rules_back_as_proposals_and_a_fork_keeps_them(studio: Studio, tmp_path: Path):
     await studio.chat("Never push. Mend the parser.")
     session = await studio.session()
-    text = await studio.app.export(studio.client, session.session_id, "companion")
+    text = "".join(await studio.app.export(studio.client, session.session_id, "companion"))
     await studio.app.fork(studio.client, session.session_id, None)
     assert states(await studio.session()) == [("Never push.", "inForce")]
     (tmp_path / "s.json").write_text(text, "utf-8")

@@ -83,7 +83,7 @@ async def test_our_export_for_gemini_cli_comes_back_as_what_it_was(studio: Studi
     await pin(session, text="Tabs, not spaces.")
     await studio.compress()
     await studio.chat("go on")
-    text = await studio.app.export(studio.client, session.session_id, "gemini-cli")
+    text = "".join(await studio.app.export(studio.client, session.session_id, "gemini-cli"))
     again = await imported(studio, tmp_path, text, "s.json")
     assert again.history.contents() == session.history.contents()
     assert [item.kind for item in again.history.curated()] == [item.kind for item in session.history.curated()]
@@ -99,7 +99,7 @@ async def test_an_agents_run_that_keeps_its_prompt_before_the_snapshot_comes_bac
     await studio.compress()
     kinds = [item.kind for item in session.history.curated()]
     assert kinds[:3] == ["prompt", "snapshot", "reply"]
-    text = await studio.app.export(studio.client, session.session_id, "gemini-cli")
+    text = "".join(await studio.app.export(studio.client, session.session_id, "gemini-cli"))
     again = await imported(studio, tmp_path, text, "s.json")
     assert [item.kind for item in again.history.curated()] == kinds
     assert again.history.contents() == session.history.contents()
@@ -107,7 +107,7 @@ async def test_an_agents_run_that_keeps_its_prompt_before_the_snapshot_comes_bac
 
 async def same_after_an_export(studio: Studio, tmp_path: Path, session: Session) -> Session:
     """The session that its export for Gemini CLI becomes, after seeing that its view is the same."""
-    text = await studio.app.export(studio.client, session.session_id, "gemini-cli")
+    text = "".join(await studio.app.export(studio.client, session.session_id, "gemini-cli"))
     again = await imported(studio, tmp_path, text, "s.json")
     assert again.history.contents() == session.history.contents()
     assert [item.kind for item in again.history.curated()] == [item.kind for item in session.history.curated()]
@@ -168,7 +168,7 @@ async def test_every_snapshot_is_known_again_after_gemini_cli_went_on_with_it(
     await studio.compress(session_id=session.session_id, strategy=strategy)
     kinds = [item.kind for item in session.history.curated()]
     assert "snapshot" in kinds
-    text = await studio.app.export(studio.client, session.session_id, "gemini-cli")
+    text = "".join(await studio.app.export(studio.client, session.session_id, "gemini-cli"))
     again = await imported(studio, tmp_path, as_gemini_cli_goes_on_with(text))
     assert [item.kind for item in again.history.curated()] == [*kinds, "prompt", "reply"]
     assert again.history.contents()[: len(session.history.contents())] == session.history.contents()
@@ -234,7 +234,7 @@ async def test_an_appendix_goes_through_a_file_and_what_it_says_goes_on_to_be_ke
     session = await studio.load([user_text(rule), model_text("Understood."), *dialogue()])
     result = await studio.compress()
     assert rule in (result.appendix or "")
-    text = await studio.app.export(studio.client, session.session_id, form)
+    text = "".join(await studio.app.export(studio.client, session.session_id, form))
     again = await imported(studio, tmp_path, text, "s.json")
     assert again.history.contents() == session.history.contents()
     assert compression_list(again).compressions[0].appendix == result.appendix

@@ -38,7 +38,7 @@ async def test_an_imported_session_has_its_rounds_and_gives_no_consent(tmp_path:
     session = await studio.app.create(studio.client, entries=tuple(log()))
     assert (session.tools_state.mode, list(session.tools_state.allowances)) == ("acceptEdits", ["r"])
     file = tmp_path / "session.json"
-    file.write_text(await studio.app.export(studio.client, session.session_id, "companion"), "utf-8")
+    file.write_text("".join(await studio.app.export(studio.client, session.session_id, "companion")), "utf-8")
 
     info = await studio.app.import_session(studio.client, str(file))
 
@@ -53,7 +53,7 @@ async def test_an_imported_session_has_its_rounds_and_gives_no_consent(tmp_path:
 async def test_an_export_for_gemini_cli_has_the_steering_prompt_as_the_persons(tmp_path: Path) -> None:
     studio = Studio(tmp_path)
     session = await studio.app.create(studio.client, entries=tuple(log()))
-    text = await studio.app.export(studio.client, session.session_id, "gemini-cli")
+    text = "".join(await studio.app.export(studio.client, session.session_id, "gemini-cli"))
     file = tmp_path / "cli.json"
     file.write_text(text, "utf-8")
     assert "Only the tests." in text

@@ -9,7 +9,7 @@ import pytest
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import user_text
-from gemini_companion.sessions.interchange import decode_session_file, encode_session
+from gemini_companion.sessions.interchange import decode_session_file, encode_session, text_of
 from gemini_companion.sessions.interchange.companion import VERSION
 from gemini_companion.sessions.interchange.json_document import parse_json
 from gemini_companion.sessions.ports import SessionMeta
@@ -64,7 +64,7 @@ def test_of_a_name_that_stands_twice_in_a_large_file_the_last_counts() -> None:
 
 def exported(entries: list[dict[str, Any]]) -> bytes:
     meta = SessionMeta(session_id="s1", title="T", model="gemini-2.5-pro", created_at=1, updated_at=1)
-    export = json.loads(encode_session(meta, (), (), "companion"))
+    export = json.loads("".join(text_of(encode_session(meta, (), (), "companion"))))
     return json.dumps({**export, "version": VERSION, "entries": entries}).encode()
 
 

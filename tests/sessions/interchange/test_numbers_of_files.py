@@ -12,7 +12,7 @@ from hypothesis import given
 from gemini_companion.engine.constraints.budget import BUDGET_CHARACTERS
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.log import Entry
-from gemini_companion.sessions.interchange import decode_session_file, encode_session
+from gemini_companion.sessions.interchange import decode_session_file, encode_session, text_of
 from gemini_companion.sessions.ports import SessionMeta
 from tests.sessions.interchange.session_strategies import logs
 
@@ -47,7 +47,7 @@ def compression(result: dict[str, Any] | None = None, **fields: Any) -> dict[str
 
 
 def read(*entries: dict[str, Any]) -> None:
-    document = json.loads(encode_session(META, (), (), "companion"))
+    document = json.loads("".join(text_of(encode_session(META, (), (), "companion"))))
     document["entries"] = list(entries)
     decode_session_file(json.dumps(document).encode(), "s.json")
 
@@ -99,7 +99,7 @@ def test_more_rules_than_any_chat_has_are_refused(kind: str, field: str) -> None
 
 @given(logs())
 def test_every_log_that_can_be_written_can_be_read_again(log: tuple[Entry, ...]) -> None:
-    text = encode_session(META, log, (), "companion")
+    text = "".join(text_of(encode_session(META, log, (), "companion")))
     assert decode_session_file(text.encode(), "s.json").entries == msgspec.json.decode(
         msgspec.json.encode(log), type=tuple[Entry, ...]
     )

@@ -100,7 +100,7 @@ def test_what_an_imported_export_sends_next_is_what_the_session_would_have_sent(
                 await take(studio, session, step)
             except CompanionError:
                 continue
-        text = await studio.app.export(studio.client, session.session_id, "companion")
+        text = "".join(await studio.app.export(studio.client, session.session_id, "companion"))
         file = folder / "session.json"
         file.write_text(text, "utf-8")
         info = await studio.app.import_session(studio.client, str(file))

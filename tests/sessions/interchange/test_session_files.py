@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, model_text, user_text
-from gemini_companion.sessions.interchange import decode_session_file, encode_session
+from gemini_companion.sessions.interchange import decode_session_file, encode_session, text_of
 from gemini_companion.sessions.interchange.companion import VERSION
 from gemini_companion.sessions.ports import SessionMeta
 from tests.sessions.interchange.session_strategies import json_values
@@ -124,7 +124,7 @@ META = SessionMeta(
 
 
 def export() -> dict[str, Any]:
-    return json.loads(encode_session(META, (), (), "companion"))
+    return json.loads("".join(text_of(encode_session(META, (), (), "companion"))))
 
 
 PROMPT: dict[str, Any] = {
@@ -230,8 +230,8 @@ def _samples() -> list[bytes]:
         '{"$set":{"messages":[]}}',
     ]
     return [
-        encode_session(META, (), contents, "companion").encode(),
-        encode_session(META, (), contents, "gemini-cli").encode(),
+        "".join(text_of(encode_session(META, (), contents, "companion"))).encode(),
+        "".join(text_of(encode_session(META, (), contents, "gemini-cli"))).encode(),
         b'{"history": [], "systemInstruction": {"parts": [{"text": "\\ud800"}]}}',
         "\n".join(lines).encode(),
     ]

@@ -26,7 +26,7 @@ from gemini_companion.cli.gemini_cli_folder import file_name
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.decode import decode_contents
 from gemini_companion.engine.history.view import History
-from gemini_companion.sessions.interchange import decode_session_file, encode_session
+from gemini_companion.sessions.interchange import decode_session_file, encode_session, text_of
 from gemini_companion.sessions.interchange.importing import log_of
 from gemini_companion.sessions.ports import SessionMeta
 from tests.support.logs import LEDGER
@@ -111,7 +111,11 @@ def test_what_we_write_has_the_fields_of_what_gemini_cli_records_of_the_same(cas
     expected = case["expected"]["result"]
     records = expected["records"]
     contents = contents_of(records)
-    written = [json.loads(line) for line in encode_session(META, (), contents, "gemini-cli-jsonl").splitlines() if line]
+    written = [
+        json.loads(line)
+        for line in "".join(text_of(encode_session(META, (), contents, "gemini-cli-jsonl"))).splitlines()
+        if line
+    ]
     assert contents_of(written) == contents
     assert records[0].keys() - {"directories"} <= written[0].keys()
     assert written[0].keys() - records[0].keys() == {"companion"}

@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry, Usage
-from gemini_companion.sessions.interchange import ExportFormat, SessionExport, decode_session_file, encode_session
+from gemini_companion.sessions.interchange import (
+    ExportFormat,
+    SessionExport,
+    decode_session_file,
+    encode_session,
+    text_of,
+)
 from gemini_companion.sessions.interchange.companion import VERSION
 from gemini_companion.sessions.ports import SessionMeta
 from tests.sessions.interchange.session_strategies import contents, logs, metas
@@ -42,7 +48,9 @@ def test_our_own_export_gives_back_an_equal_log(
     meta: SessionMeta, entries: tuple[Entry, ...], history: list[Content]
 ) -> None:
     held = msgspec.structs.replace(meta, held_by=77)
-    session = decode_session_file(encode_session(held, entries, history, "companion").encode(), "s.json")
+    session = decode_session_file(
+        "".join(text_of(encode_session(held, entries, history, "companion"))).encode(), "s.json"
+    )
     assert (session.meta, session.entries, session.contents) == (meta, entries, history)
     assert (session.title, session.system_instruction, session.session_id) == (
         meta.title,
@@ -55,7 +63,7 @@ def test_our_own_export_gives_back_an_equal_log(
 @given(metas, st.lists(contents, max_size=8))
 def test_an_export_for_gemini_cli_gives_back_equal_contents(meta: SessionMeta, history: list[Content]) -> None:
     for format in FOR_GEMINI_CLI:
-        session = decode_session_file(encode_session(meta, (), history, format).encode(), "s.json")
+        session = decode_session_file("".join(text_of(encode_session(meta, (), history, format))).encode(), "s.json")
         assert session.contents == history
         assert session.system_instruction == meta.system_instruction
 
@@ -69,11 +77,14 @@ def test_real_conversations_come_back_equal_from_either_format(path: Path | None
     history = decode_session_file(path.read_bytes(), path.name).contents
     assert history
     for format in ("companion", *FOR_GEMINI_CLI):
-        assert decode_session_file(encode_session(META, (), history, format).encode(), "s.json").contents == history
+        assert (
+            decode_session_file("".join(text_of(encode_session(META, (), history, format))).encode(), "s.json").contents
+            == history
+        )
 
 
 def test_pins_in_force_are_told_beside_the_log() -> None:
-    raw = json.loads(encode_session(META, (), (), "companion"))
+    raw = json.loads("".join(text_of(encode_session(META, (), (), "companion"))))
     common = {"id": "e", "time": 1}
     raw["entries"] = [
         {"type": "pin", "seq": 1, "pinId": "p1", "text": "one", **common},
@@ -84,7 +95,7 @@ def test_pins_in_force_are_told_beside_the_log() -> None:
 
 
 def test_our_own_export_says_what_it_is_and_reads_as_a_plain_history_too() -> None:
-    text = encode_session(META, (), [user_text("q")], "companion")
+    text = "".join(text_of(encode_session(META, (), [user_text("q")], "companion")))
     raw = json.loads(text)
     assert (raw["format"], raw["version"]) == ("gemini-companion", VERSION)
     assert raw["history"] == [{"role": "user", "parts": [{"text": "q"}]}]
@@ -92,7 +103,7 @@ def test_our_own_export_says_what_it_is_and_reads_as_a_plain_history_too() -> No
 
 
 def exported(history: Sequence[Content], entries: Sequence[Entry] = ()) -> dict[str, object]:
-    return json.loads(encode_session(META, entries, history, "gemini-cli"))
+    return json.loads("".join(text_of(encode_session(META, entries, history, "gemini-cli"))))
 
 
 def test_the_other_programs_fields_are_all_there() -> None:
@@ -145,7 +156,7 @@ def test_a_prompt_that_gemini_cli_would_leave_out_is_marked_and_comes_back_as_it
     messages = exported(history)["messages"]
     assert isinstance(messages, list)
     assert [part.get("thought") for message in messages for part in message["content"]] == [None, None, False, None]
-    lines = encode_session(META, (), history, "gemini-cli-jsonl")
+    lines = "".join(text_of(encode_session(META, (), history, "gemini-cli-jsonl")))
     assert lines.endswith("}\n"), "Gemini CLI writes on behind it"
     assert decode_session_file(lines.encode(), "s.jsonl").contents == history
 
@@ -171,4 +182,10 @@ def test_the_log_says_when_and_by_which_model_a_content_was_said() -> None:
 def test_any_time_that_a_session_may_have_can_be_written(time: int) -> None:
     document = exported([user_text("q")], [PromptEntry(id="p", seq=1, time=time, turn_id="t", content=user_text("q"))])
     assert datetime.fromisoformat(str(document["startTime"]))
-    encode_session(msgspec.structs.replace(META, created_at=time, updated_at=time), (), [user_text("q")], "gemini-cli")
+    "".join(
+        text_of(
+            encode_session(
+                msgspec.structs.replace(META, created_at=time, updated_at=time), (), [user_text("q")], "gemini-cli"
+            )
+        )
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
@@ -69,11 +70,18 @@ class Vaulted:
     def entries(self, entries: Iterable[Entry]) -> list[WrittenEntry]:
         """Entries on their way in. Raises `UnicodeEncodeError` on lone surrogates."""
         written: list[WrittenEntry] = []
-        for entry in entries:
+        entries = list(entries)
+        for entry, is_clean in zip(entries, self._unchanged(entries), strict=True):
             data = encode_entry(entry)
-            row = self.row(data)
+            row = Row(data, 1) if is_clean else self.row(data)
             written.append(WrittenEntry(entry if row.data is data else decode_entry(row.data), row))
         return written
+
+    def _unchanged(self, entries: Sequence[Entry]) -> Iterator[bool]:
+        """Whether the row of each is known to be as it is."""
+        if self._vault is None or not self._vault.is_on():
+            return repeat(False, len(entries))
+        return self._vault.unchanged(map(msgspec.to_builtins, entries))
 
     def meta(self, meta: SessionMeta) -> WrittenMeta:
         """What is known of a session on its way in, without its holder."""

@@ -8,32 +8,33 @@ again is what its chat showed before, and nothing but that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, cast
+import re
+from typing import Final, cast
 
 import msgspec
 
-from gemini_companion.adapters.vault.keys import Key, Keys
-from gemini_companion.adapters.vault.sealing import is_mac_of, mac_of
+from gemini_companion.adapters.vault.keys import Keys
+from gemini_companion.adapters.vault.sealing import is_mac_of
 from gemini_companion.engine.redaction.markers import has_markers
 
 FIELD: Final = "mac"
 """Of `SessionExport`."""
-
-
-def authenticated(document: bytes, key: Key) -> bytes:
-    """A JSON object as `msgspec` writes it, with a field that says that it was written with this key."""
-    fields = cast("Mapping[str, Any]", msgspec.json.decode(document))
-    return msgspec.json.encode({**fields, FIELD: mac_of(msgspec.json.encode(fields), key)})
+_AT_THE_END: Final = re.compile(rb',"mac":"([0-9a-f:]{1,200})"\}\s*\Z')
+_NEAR: Final = 300
+"""Bytes at the end of a file that have it, where nothing but us wrote the file."""
 
 
 def authentic(data: bytes, keys: Keys) -> bytes | None:
-    """What was given to `authenticated` with one of these keys, if it has markers or what is escaped.
+    """A session file without its field `mac`, if one of these keys made that for it, and it has markers or what is
+    escaped.
 
     `None` for every other file, and for one that was changed; white space between its values is no change.
     """
     if f'"{FIELD}"'.encode() not in data or not has_markers(data):
         return None
+    written = _AT_THE_END.search(data, max(0, len(data) - _NEAR))
+    if written is not None and is_mac_of(document := data[: written.start()] + b"}", written[1].decode(), keys):
+        return document  # as it was written: nothing of it need be read
     try:
         fields: object = msgspec.json.decode(data)
     except (ValueError, RecursionError):

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gemini_companion.adapters.vault.keys import Key, Keys
@@ -61,15 +61,18 @@ def name_of(secret: str, key: Key) -> str:
     return digest.hex()[:ID_LENGTH]
 
 
-def mac_of(data: bytes, key: Key) -> str:
+def mac_of(pieces: Iterable[bytes], key: Key) -> str:
     """A message authentication code, behind the id of its key: nobody without the key makes one for other bytes."""
-    return f"{key.id}:{hmac.digest(_derived(key, b'mac'), data, 'sha256').hex()}"
+    code = hmac.new(_derived(key, b"mac"), digestmod="sha256")
+    for piece in pieces:
+        code.update(piece)
+    return f"{key.id}:{code.hexdigest()}"
 
 
 def is_mac_of(data: bytes, mac: str, keys: Keys) -> bool:
     """Whether `mac_of` made this for these bytes, with one of these keys."""
     key = keys.by_id(mac.partition(":")[0])
-    return key is not None and hmac.compare_digest(mac_of(data, key).encode(), mac.encode(errors="replace"))
+    return key is not None and hmac.compare_digest(mac_of([data], key).encode(), mac.encode(errors="replace"))
 
 
 def framed(piece: bytes) -> bytes:

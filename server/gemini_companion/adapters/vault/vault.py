@@ -10,27 +10,28 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
 from gemini_companion.adapters.keyrings import Keyring
 from gemini_companion.adapters.vault.betterleaks import Betterleaks
-from gemini_companion.adapters.vault.exports import authentic, authenticated
+from gemini_companion.adapters.vault.exports import authentic
 from gemini_companion.adapters.vault.keys import Key, Keys
 from gemini_companion.adapters.vault.known import Sought, found_again, sought_lines
 from gemini_companion.adapters.vault.sealing import (
     STREAM,
     framed,
     is_sealed,
+    mac_of,
     name_of,
     pieces_of,
     seal,
     unseal,
 )
 from gemini_companion.engine.ide_context.secrets import Secret
-from gemini_companion.engine.redaction.documents import StandIn, redacted_document
+from gemini_companion.engine.redaction.documents import StandIn, redacted_document, unchanged
 from gemini_companion.engine.redaction.finding import Finder, all_secrets
 from gemini_companion.engine.redaction.markers import has_markers, marker, replaced, restored
 
@@ -91,6 +92,10 @@ class Vault:
         redacted = redacted_document(data, self._stand_in(secrets), self._finders)
         return Redacted(data if redacted is None else redacted, secrets, redacted is not None)
 
+    def unchanged(self, documents: Iterable[object]) -> Iterator[bool]:
+        """Whether `document` leaves each of these JSON values as it is; see `unchanged` of the engine."""
+        return unchanged(documents, self._finders)
+
     def text(self, text: str) -> Redacted:
         """A text as it may be written, UTF-8. Without a key secrets are masked for good.
 
@@ -111,13 +116,16 @@ class Vault:
             lines = (self._redacted(line).data.decode() if line.strip() else line for line in text.split("\n"))
             return "\n".join(lines)
 
-    def exported_session(self, document: str) -> str:
-        """The same for a session file of our own, which `authentic_export` knows again."""
-        if not self.is_on():
-            return document
-        redacted = self._redacted(document)
-        key = self._key() if redacted.is_changed else None
-        return (authenticated(redacted.data, key) if key is not None else redacted.data).decode()
+    def marked(self, document: bytes) -> bytes:
+        """A JSON document as it may leave this machine, a piece of a session file for instance."""
+        return self.document(document).data if self.is_on() else document
+
+    def vouched(self, pieces: Iterable[bytes]) -> str | None:
+        """What has `authentic_export` know a session file of these pieces again, as its field `mac`; `None` without a
+        key.
+        """
+        key = self._key() if self.is_on() else None
+        return mac_of(pieces, key) if key is not None else None
 
     def authentic_export(self, data: bytes) -> bytes | None:
         """A session file with markers that this vault's key wrote, and nobody has changed; `None` for any other.

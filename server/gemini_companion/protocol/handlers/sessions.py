@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
+
+import msgspec
+
+from gemini_companion.protocol.codec import encode_body
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.methods import Empty
 from gemini_companion.protocol.session_types import ExportParams, KeepSessionParams
@@ -78,7 +84,16 @@ async def delete(host: Host, params: SessionIdParams) -> None:
 
 
 async def export(host: Host, params: ExportParams) -> Exported:
-    return Exported(content=await host.app.export(host.client, params.session_id, params.format))
+    pieces = await host.app.export(host.client, params.session_id, params.format)
+    return msgspec.structs.replace(Exported(content=""), content=await asyncio.to_thread(_as_string, pieces))
+
+
+def _as_string(pieces: Iterable[str]) -> msgspec.Raw:
+    """A JSON string of these; each is encoded by itself, for nothing else runs meanwhile."""
+    written = bytearray(b'"')
+    for piece in pieces:
+        written += encode_body(piece)[1:-1]
+    return msgspec.Raw(written + b'"')
 
 
 async def import_(host: Host, params: ImportParams) -> SessionInfo:

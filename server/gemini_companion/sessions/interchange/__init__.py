@@ -5,3 +5,4 @@ from gemini_companion.sessions.interchange.decode import decode_session_file as 
 from gemini_companion.sessions.interchange.encode import ExportFormat as ExportFormat
 from gemini_companion.sessions.interchange.encode import encode_session as encode_session
 from gemini_companion.sessions.interchange.imported import ImportedSession as ImportedSession
+from gemini_companion.sessions.interchange.pieces import text_of as text_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
@@ -25,6 +25,7 @@ from gemini_companion.engine.history.retention import Retention
 from gemini_companion.engine.history.verdict import Verdict
 from gemini_companion.engine.history.version_0_1 import upgraded_entry
 from gemini_companion.sessions.interchange.imported import ImportedSession
+from gemini_companion.sessions.interchange.pieces import Piece, items
 from gemini_companion.sessions.ports import SessionMeta
 
 FORMAT: Final = "gemini-companion"
@@ -46,6 +47,8 @@ _SIGNED: Final = (Verdict,)
 _AT_ONCE: Final = 500
 """Entries that are converted in one call, which takes some milliseconds."""
 
+_HISTORY: Final = b'],"history":['
+
 _T = TypeVar("_T")
 
 _ENTRIES: Final[Any] = tuple[Entry, ...]
@@ -65,12 +68,18 @@ class SessionExport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Where marks stand for secrets: says to the vault that made them that the file is its own, and unchanged."""
 
 
-def encode_export(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content]) -> bytes:
-    """The session file as UTF-8 JSON."""
-    whole = SessionExport(
-        meta=msgspec.structs.replace(meta, held_by=None), entries=tuple(entries), history=tuple(contents)
-    )
-    return msgspec.json.encode(whole)
+def encode_export(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content]) -> Iterator[Piece]:
+    """The session file, UTF-8 JSON."""
+    whole = SessionExport(meta=msgspec.structs.replace(meta, held_by=None), entries=(), history=())
+    yield Piece(b"", msgspec.json.encode(whole), _up_to_entries)
+    yield from items(entries)
+    yield Piece(_HISTORY)
+    yield from items(contents)
+    yield Piece(b"]}")
+
+
+def _up_to_entries(document: bytes) -> bytes:
+    return document.removesuffix(_HISTORY + b"]}")
 
 
 def decode_export(document: dict[str, object]) -> ImportedSession:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from gemini_companion.engine.history.part import call_of, response_of, visible_t
 from gemini_companion.sessions.interchange.compressed import mark_of
 from gemini_companion.sessions.interchange.gemini_cli import OUR_FIELD, SNAPSHOT_ID
 from gemini_companion.sessions.interchange.gemini_cli_prompts import spoken
+from gemini_companion.sessions.interchange.pieces import Piece, items
 from gemini_companion.sessions.ports import SessionMeta
 
 _OUR_ID: Final = re.compile(r"session-([0-9a-f]{32})")
@@ -32,6 +33,8 @@ _SHOWN_ID: Final = "shown-"
 
 _UNSEEN: Final = " "
 """What Gemini CLI's screen shows of a message with this as `displayContent`: nothing. The model gets `content`."""
+
+_ARRAY: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 _LAST_MOMENT: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, the last that ISO 8601 writes with four digits."""
@@ -44,7 +47,7 @@ def encode_for_gemini_cli(
     snapshots_at: Sequence[int],
     *,
     as_lines: bool = False,
-) -> bytes:
+) -> Iterator[Piece]:
     """The session as a whole-file Gemini CLI session, UTF-8 JSON, indented; with `as_lines`, as its newer `.jsonl`.
 
     The time and the model of each content come from `entries`. `snapshots_at` are the indexes of snapshots in
@@ -62,9 +65,31 @@ def encode_for_gemini_cli(
     }
     messages = messages_for_gemini_cli(meta, entries, contents, snapshots_at=frozenset(snapshots_at))
     if as_lines:
-        # Each line ends: Gemini CLI writes on behind the last one.
-        return b"".join(msgspec.json.encode(record) + b"\n" for record in (fields, *messages))
-    return msgspec.json.format(msgspec.json.encode({**fields, "messages": messages}), indent=2)
+        yield Piece(b"", msgspec.json.encode(fields))
+        yield from (one._replace(before=b"\n") for one in items(messages, finished=_in_lines))
+        yield Piece(b"\n")  # each line ends: Gemini CLI writes on behind the last one
+        return
+    yield Piece(b"", msgspec.json.encode({**fields, "messages": []}), _up_to_messages if messages else _indented)
+    if messages:
+        yield from items(messages, finished=_in_array)
+        yield Piece(b"\n  ]\n}")
+
+
+def _in_lines(array: bytes) -> bytes:
+    return b"\n".join(_ARRAY.decode(array))
+
+
+def _indented(document: bytes) -> bytes:
+    return msgspec.json.format(document, indent=2)
+
+
+def _up_to_messages(document: bytes) -> bytes:
+    return _indented(document).removesuffix(b"]\n}")
+
+
+def _in_array(array: bytes) -> bytes:
+    """Items as they stand in an array of a field: two blanks further in than those of a document."""
+    return _indented(array)[1:-2].replace(b"\n", b"\n  ")
 
 
 def header_for_gemini_cli(meta: SessionMeta) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from gemini_companion.engine.history.log import (
     PinEntry,
     PromptEntry,
     ReplyEntry,
-    ResumeEntry,
     ToolResultEntry,
     TurnEndEntry,
 )
@@ -35,12 +34,10 @@ from gemini_companion.engine.history.tool_entries import (
     SteerOfferedEntry,
     ToolCallEntry,
 )
-from gemini_companion.engine.history.tool_state import ToolState
-from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.limits import named_model
+from gemini_companion.sessions.copying import closing
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
-from gemini_companion.sessions.interchange.closing import ends_of_open_turns
 from gemini_companion.sessions.interchange.compressed import Left, left_in
 from gemini_companion.sessions.models.names import imported_model, with_imported_models
 from gemini_companion.sessions.services import Services
@@ -140,57 +137,20 @@ def copied(entries: Sequence[Entry], services: Services, why: Literal["fork", "i
     return (*entries, *closing(entries, services, why))
 
 
-def closing(
-    entries: Sequence[Entry],
-    services: Services,
-    why: Literal["fork", "import"],
-    known: tuple[Transcript, ToolState] | None = None,
-) -> tuple[Entry, ...]:
-    """What follows in `copied`; see `ends_of_open_turns`."""
-    ends = ends_of_open_turns(entries, services, why, known)
-    last = next((one.seq for one in (*reversed(ends), *entries[-1:])), 0)
-    return (*ends, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))
+async def imported(data: bytes, name: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
+    """What a session file of these bytes and this name has in it, and the log of the session that it becomes. Raises
+    `InvalidInput`, `StorageFault`.
 
-
-def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[Entry, ...]:
-    """The log as it was after `at_turn`: a turn's id, or its number among the completed ones from 1; whole if `None`.
-
-    Raises `InvalidInput` if there is no such turn.
+    An export of this machine's shows its secrets again, as its chat does; in every other file a mark that looks like
+    one of ours is a text like any other.
     """
-    if at_turn is None:
-        return tuple(entries)
-    ends = [entry for entry in entries if isinstance(entry, TurnEndEntry)]
-    if isinstance(at_turn, int):
-        replaced = {entry.turn_id for entry in ends if entry.outcome == "replaced"}
-        completed = [entry for entry in ends if entry.outcome == "completed" and entry.turn_id not in replaced]
-        if not 1 <= at_turn <= len(completed):
-            raise InvalidInput(f"There is no turn {at_turn}; this session has {len(completed)}.", path="$.atTurn")
-        end = completed[at_turn - 1]
-    else:
-        # One that was resumed has ended more than once; that another one took its place came after it.
-        found = next((end for end in reversed(ends) if end.turn_id == at_turn and end.outcome != "replaced"), None)
-        if found is None:
-            raise InvalidInput(
-                f"There is no finished turn {at_turn}.", path="$.atTurn", hint="Turn ids are in gemini/session/history."
-            )
-        end = found
-    return tuple(entry for entry in entries if entry.seq <= end.seq)
-
-
-async def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
-    """The content of a session file, and the log of the session that it becomes. Raises `InvalidInput`, `StorageFault`.
-
-    `path` must be absolute. An export of this machine's shows its secrets again, as its chat does; in every other file
-    a mark that looks like one of ours is a text like any other.
-    """
-    data = await services.store.restored_export(await asyncio.to_thread(_bytes_of, path))
-    return await asyncio.to_thread(_imported, data, Path(path).name, services)
+    return await asyncio.to_thread(_imported, await services.store.restored_export(data), name, services)
 
 
 def _imported(data: bytes, name: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
-    imported = without_foreign_models(decode_session_file(data, name))
-    log = only_proposed(log_of(imported, now=services.clock.now()), lambda: services.new_id("constraint"))
-    return imported, copied(log, services, "import")
+    session = without_foreign_models(decode_session_file(data, name))
+    log = only_proposed(log_of(session, now=services.clock.now()), lambda: services.new_id("constraint"))
+    return session, copied(log, services, "import")
 
 
 def only_proposed(entries: Sequence[Entry], new_id: Callable[[], str]) -> tuple[Entry, ...]:
@@ -244,7 +204,8 @@ def without_foreign_models(imported: ImportedSession) -> ImportedSession:
     return msgspec.structs.replace(imported, model=model or None, entries=entries, warnings=warnings)
 
 
-def _bytes_of(path: str) -> bytes:
+def read_file(path: str) -> bytes:
+    """The bytes of a session file. `path` must be absolute. Raises `InvalidInput`."""
     file, shown = Path(path), path if len(path) <= _SHOWN_PATH else f"{path[:_SHOWN_PATH]}…"
     try:
         if not file.is_absolute():

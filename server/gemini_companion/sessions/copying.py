@@ -7,12 +7,26 @@ from typing import Any, Literal
 
 import msgspec
 
-from gemini_companion.engine.history.log import Entry, ToolResultEntry, TurnEndEntry
+from gemini_companion.engine.history.log import Entry, ResumeEntry, ToolResultEntry, TurnEndEntry
 from gemini_companion.engine.history.rounds import finished_to, open_reply
 from gemini_companion.engine.history.tool_state import ToolState
 from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.tools.resuming import IN_A_COPY, IN_A_FILE, results_of
+
+
+def closing(
+    entries: Sequence[Entry],
+    services: Services,
+    why: Literal["fork", "import"],
+    known: tuple[Transcript, ToolState] | None = None,
+) -> tuple[Entry, ...]:
+    """What is written behind the entries of a copy: every turn has ended, every call has a result, and the view a new
+    epoch; see `ends_of_open_turns`.
+    """
+    ends = ends_of_open_turns(entries, services, why, known)
+    last = next((one.seq for one in (*reversed(ends), *entries[-1:])), 0)
+    return (*ends, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))
 
 
 def ends_of_open_turns(
