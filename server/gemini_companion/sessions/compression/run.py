@@ -82,7 +82,6 @@ class CompressionRun:
     """The session's token count when it began."""
     calls: int = 0
     """Generate calls so far."""
-
     guidance: str = ""
 
     def __post_init__(self) -> None:
@@ -153,7 +152,8 @@ class CompressionRun:
         if plan is None:
             return self._nothing()
         window = session.limit(self.choice)
-        gate = SnapshotGate(session, span_of_plan(plan), window=window, guidance=self.guidance)
+        span = await off_loop(len(items), partial(span_of_plan, plan))
+        gate = SnapshotGate(session, span, window=window, guidance=self.guidance)
         try:
             admission = await self._summarise(plan, gate)
         finally:
