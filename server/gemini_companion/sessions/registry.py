@@ -260,6 +260,7 @@ class SessionRegistry:
             try:
                 if remnant is None or remnant.version != session.history.version:
                     await recover(session, first, last_held)
+                    session.unlogged.know_agents(await store.logged_by_agents(session_id))
                 await take_in_project_rules(session)
                 await _surround(session, remnant)
             except BaseException:
