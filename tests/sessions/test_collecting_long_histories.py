@@ -15,7 +15,7 @@ import pytest
 from gemini_companion.sessions.collector import Collector
 from gemini_companion.sessions.registry import IDLE_SECONDS
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.threads import IN_THREAD_FROM
+from gemini_companion.sessions.threads import IN_THREAD_FROM, in_thread, off_loop
 from tests.support.conversations import dialogue
 from tests.support.sessions import Studio
 
@@ -38,9 +38,9 @@ def as_it_was() -> Iterator[None]:
 
 def test_while_a_long_history_is_built_nothing_is_collected_and_then_it_is_left_out():
     collector = Collector()
-    with collector.building(IN_THREAD_FROM):
+    with collector.paused():
         assert not gc.isenabled()
-        with collector.building(IN_THREAD_FROM):
+        with collector.paused():
             pass
         assert not gc.isenabled(), "another one is still being built"
     assert gc.isenabled()
@@ -48,24 +48,58 @@ def test_while_a_long_history_is_built_nothing_is_collected_and_then_it_is_left_
 
 
 def test_one_that_cannot_be_built_leaves_the_collector_on():
-    with pytest.raises(LookupError), Collector().building(IN_THREAD_FROM):
+    with pytest.raises(LookupError), Collector().paused():
         raise LookupError
     assert gc.isenabled()
 
 
-def test_a_short_history_changes_nothing():
-    with Collector().building(IN_THREAD_FROM - 1):
-        assert gc.isenabled()
+def test_where_little_was_made_nothing_is_left_out():
+    with Collector().paused(makes_much=False):
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == 0
+
+
+def test_what_turns_out_to_be_much_is_left_out():
+    with Collector().paused(makes_much=False) as pause:
+        pause.makes_much = True
+    assert gc.get_freeze_count() > 0
+
+
+def test_what_is_left_out_again_and_again_is_gone_through_once_nothing_runs():
+    collector = Collector()
+    with collector.paused():
+        ring = weakref.ref(_Ring())
+    for _ in range(98):
+        with collector.paused():
+            pass
+    collector.collect()
+    assert ring() is not None, "so little is not worth a pause"
+    with collector.paused():
+        pass
+    collector.collect()
+    assert ring() is None
+
+
+async def test_much_work_in_a_thread_is_not_held_up_by_collections():
+    assert not await off_loop(IN_THREAD_FROM, gc.isenabled)
+    assert not await in_thread(lambda poll: gc.isenabled(), IN_THREAD_FROM)
+    assert gc.isenabled()
+
+
+async def test_little_work_leaves_the_collector_as_it_is():
+    assert await off_loop(IN_THREAD_FROM - 1, gc.isenabled)
+    assert await in_thread(lambda poll: gc.isenabled())
     assert gc.get_freeze_count() == 0
 
 
 def test_what_is_left_of_a_long_history_is_found_once_it_has_gone():
     collector = Collector()
-    with collector.building(IN_THREAD_FROM):
+    with collector.paused():
         ring = _Ring()
     left = weakref.ref(ring)
     gc.collect()
-    collector.has_gone(ring, IN_THREAD_FROM)
+    collector.has_gone(ring)
     collector.collect()
     assert left() is not None, "somebody still has it"
     del ring

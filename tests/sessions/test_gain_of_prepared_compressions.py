@@ -11,6 +11,7 @@ from gemini_companion.engine.history.tool_entries import MaskEntry
 from gemini_companion.sessions.compression_events import CompressionPrepared
 from gemini_companion.sessions.fitting import fit_view
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import load
 from tests.support.conversations import agent_run, dialogue
 from tests.support.preparing_desk import BOTH_CALLS, reach_trigger, settled
 from tests.support.scripted_model import SNAPSHOT
@@ -25,6 +26,7 @@ def long_snapshot(notes: int) -> str:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> Any:
+    await load("gemini_companion.sessions.compression.run")  # else the first is made of a longer chat than the others
     slow = SlowSummariser()
     slow.may_summarise.set()
     slow.default_answer = long_snapshot(300)
@@ -96,3 +98,18 @@ async def test_what_would_save_next_to_nothing_at_the_trigger_is_not_installed(d
     session = await masked_since(desk, 7_600)
     assert (await desk.chat("now")).compression is None
     assert session.history.in_force == {}
+
+
+async def test_what_was_dropped_at_the_trigger_is_not_prepared_again_until_the_chat_has_grown(desk: Studio) -> None:
+    desk.model.default_answer = long_snapshot(315)
+    session = await masked_since(desk, 7_600)
+    asked = summaries(desk)
+    for prompt in ("now", "and now", "once more"):
+        assert (await desk.chat(prompt)).compression is None
+        await settled(session)
+    assert session.prepared.entry is None, "it was dropped"
+    assert summaries(desk) == asked
+
+
+def summaries(desk: Studio) -> int:
+    return sum(request.role == "utility_compressor" for request in desk.model.requests)

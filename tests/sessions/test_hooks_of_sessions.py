@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from gemini_companion.engine.errors import ModelUnavailable
+from gemini_companion.engine.history.content import user_text
+from gemini_companion.sessions.compression.service import compress_at_safe_point
 from gemini_companion.sessions.compression_events import CompressionProgress
 from gemini_companion.sessions.registry import IDLE_SECONDS
 from tests.support.conversations import dialogue
@@ -44,6 +46,18 @@ async def test_a_hook_refuses_an_automatic_compression_once_and_a_manual_one_nev
     assert (first.compression.status, "not now" in first.compression.message) == ("NOOP", True)
     assert len(runner.told) == asked == 1
     assert (await studio.compress()).status == "COMPRESSED"
+
+
+@pytest.mark.parametrize("trigger", ["manual", "auto"])
+async def test_where_there_is_nothing_to_hide_no_hook_is_asked(studio: Studio, trigger: str) -> None:
+    runner = use(studio, hook("PreCompress"))
+    session = await studio.load([user_text("Read this. " + "word " * 400)])
+    if trigger == "manual":
+        assert (await studio.compress()).status == "NOOP"
+    else:
+        studio.set(compression_threshold=0.0001)
+        assert await compress_at_safe_point(session, session.choice()) is not None
+    assert runner.told == []
 
 
 async def test_a_session_begins_once_and_ends_with_the_daemon(tmp_path: Path) -> None:

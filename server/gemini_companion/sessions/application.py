@@ -250,12 +250,12 @@ class Application:
 
     async def export(self, client: Client, session_id: str, format: ExportFormat) -> list[str]:
         """The session as the text of a file of that format, in pieces, with marks for secrets."""
-        return await export_text(await self.load(client, session_id), format, self._sessions.collector)
+        return await export_text(await self.load(client, session_id), format)
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Make a session of a file; `path` is absolute. Raises `InvalidInput` that names what is wrong, and where."""
         with client.switch() as switch:
-            async with imported_file(path, self.services, self._sessions.collector) as (imported, entries):
+            async with imported_file(path, self.services) as (imported, entries):
                 session = await self.create(
                     client,
                     model=imported.model or "",

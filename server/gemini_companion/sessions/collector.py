@@ -1,7 +1,8 @@
 """Keeping the collector of cycles away from long histories: it would go through all of them while people wait.
 
 A full collection takes some 45 ms for 10,000 contents, whichever thread it falls into, and holds up all others. What
-long histories are made of goes when nobody has it any more, without being collected; only what holds it has cycles.
+long histories are made of, and what is found out about them, goes when nobody has it any more, without being
+collected; only what holds it has cycles.
 """
 
 from __future__ import annotations
@@ -12,62 +13,71 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
-from gemini_companion.sessions.threads import is_much
-
 _TRIES: Final = 3
+_PAUSES: Final = 100
+"""What is left out so often may have cycles that nobody needs; then it is gone through once, when nothing runs."""
+
+
+class Pause:
+    """A time in which nothing is collected."""
+
+    def __init__(self, *, makes_much: bool) -> None:
+        self.makes_much = makes_much
+        """Whether what is there at its end is left out from then on."""
 
 
 class Collector:
-    """The collector of cycles, of which a process has one."""
+    """The collector of cycles, of which a process has one: `COLLECTOR`. For the thread of the event loop."""
 
     def __init__(self) -> None:
-        self._building = 0
+        self._pauses = 0
         self._was_on = True
+        self._has_much = False
+        self._left_out = 0
+        """How often something was left out since everything was gone through."""
         self._gone: list[tuple[weakref.ref[object], int]] = []
         """What held long histories that were left out, and how often it is still looked for."""
 
     @contextmanager
-    def building(self, size: int) -> Generator[None]:
-        """A history of `size` entries is built in this block, which may await; several may at once.
+    def paused(self, *, makes_much: bool = True) -> Generator[Pause]:
+        """Nothing is collected in this block, which may await; several may at once.
 
-        While a long one is, nothing is collected; what is there at the end is left out until `collect`.
+        If it made much, what is there at the end of all of them is left out until `collect`; where that is known later,
+        set it in what is given.
         """
-        with self.resting(size):
-            try:
-                yield
-            finally:
-                if is_much(size):
-                    gc.freeze()
-
-    @contextmanager
-    def resting(self, size: int) -> Generator[None]:
-        """Nothing is collected in this block, which may await, if so many units of work are done in it."""
-        if not is_much(size):
-            yield
-            return
-        if self._building == 0:
+        pause = Pause(makes_much=makes_much)
+        if self._pauses == 0:
             self._was_on = gc.isenabled()
             gc.disable()
-        self._building += 1
+        self._pauses += 1
         try:
-            yield
+            yield pause
         finally:
-            self._building -= 1
-            if self._building == 0 and self._was_on:
-                gc.enable()
+            self._pauses -= 1
+            self._has_much = self._has_much or pause.makes_much
+            if self._pauses == 0:
+                if self._has_much:
+                    gc.freeze()
+                    self._left_out, self._has_much = self._left_out + 1, False
+                if self._was_on:
+                    gc.enable()
 
-    def has_gone(self, history: object, size: int) -> None:
-        """What holds a history of so many entries was let go."""
-        if is_much(size):
-            self._gone.append((weakref.ref(history), _TRIES))
+    def has_gone(self, history: object) -> None:
+        """What holds a long history was let go."""
+        self._gone.append((weakref.ref(history), _TRIES))
 
     def collect(self) -> None:
         """Find what is left of long histories that went. Holds up everything: for when nothing runs."""
-        if self._building:
+        if self._pauses:
             return
-        if any(gone() is not None for gone, _ in self._gone):
+        if self._left_out >= _PAUSES or any(gone() is not None for gone, _ in self._gone):
             gc.unfreeze()
             gc.collect()
             gc.freeze()
+            self._left_out = 0
         # Some work in a thread may have held one until now.
         self._gone = [(gone, tries - 1) for gone, tries in self._gone if gone() is not None and tries > 1]
+
+
+COLLECTOR: Final = Collector()
+"""The process's."""

@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gemini_companion.sessions.collector import Collector
-from gemini_companion.sessions.threads import CHARACTERS_A_UNIT, load
+from gemini_companion.sessions.threads import CHARACTERS_A_UNIT, load, uncollected
 
 if TYPE_CHECKING:
     from gemini_companion.engine.history.log import Entry
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from gemini_companion.sessions.session import Session
 
 
-async def export_text(session: Session, format: ExportFormat, collector: Collector) -> list[str]:
+async def export_text(session: Session, format: ExportFormat) -> list[str]:
     """The session as the text of a file of that format, in pieces, with marks for secrets."""
     await load("gemini_companion.sessions.interchange")
     from gemini_companion.sessions.interchange import encode_session, text_of
@@ -33,14 +32,12 @@ async def export_text(session: Session, format: ExportFormat, collector: Collect
         pieces = encode_session(session.meta, log, contents, format, snapshots_at=places)
         return text_of(pieces, services.marked, vouch)
 
-    with collector.resting(len(log)):
+    with uncollected(len(log)):
         return await asyncio.to_thread(work)
 
 
 @asynccontextmanager
-async def imported_file(
-    path: str, services: Services, collector: Collector
-) -> AsyncGenerator[tuple[ImportedSession, tuple[Entry, ...]]]:
+async def imported_file(path: str, services: Services) -> AsyncGenerator[tuple[ImportedSession, tuple[Entry, ...]]]:
     """The content of a session file, and the log of the session that it becomes, which is to be made within this block.
 
     Nothing is collected while a long one is read. Raises what `importing.read_file` and
@@ -50,7 +47,7 @@ async def imported_file(
     from gemini_companion.sessions.interchange import importing
 
     data = await asyncio.to_thread(importing.read_file, path)
-    with collector.resting(len(data) // CHARACTERS_A_UNIT):
+    with uncollected(len(data) // CHARACTERS_A_UNIT):
         imported = await importing.imported(data, Path(path).name, services)
         del data
         yield imported

@@ -15,6 +15,7 @@ from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import Entry, Withheld
 from gemini_companion.engine.statistics.spending import Spent
+from gemini_companion.sessions.agents_log import AgentsLog
 from gemini_companion.sessions.kept_counts import KeptCount
 from gemini_companion.sessions.kept_sums import SumsStore
 from gemini_companion.sessions.recall_store import RecallStore
@@ -102,7 +103,7 @@ class LoggedChanges(msgspec.Struct, frozen=True, kw_only=True):
     """`ChangeEntry` and `KeptEntry` alone, oldest first."""
 
 
-class SessionStore(Protocol):
+class SessionStore(AgentsLog, Protocol):
     """Durable append-only logs. Every method raises `StorageFault`; those with an id also `SessionNotFound`."""
 
     @property
@@ -252,8 +253,7 @@ class SessionStore(Protocol):
 
     async def limit_texts(self, session_id: str, most_bytes: int, *, first: Sequence[str], spared: str) -> int:
         """Delete private files until so many bytes are left, those named `first` before the oldest, never `spared`.
-
-        Returns how many were deleted; people are told. Raises `StorageFault`.
+        Returns how many were deleted; people are told.
         """
         ...
 

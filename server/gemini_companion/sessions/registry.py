@@ -14,7 +14,7 @@ from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.agent_surroundings import services_of
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
-from gemini_companion.sessions.collector import Collector
+from gemini_companion.sessions.collector import COLLECTOR
 from gemini_companion.sessions.compression.ahead import look_ahead
 from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.constraints.project import take_in_project_rules
@@ -24,7 +24,7 @@ from gemini_companion.sessions.forking import Fork
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.threads import load, off_loop
+from gemini_companion.sessions.threads import is_much, load, off_loop
 from gemini_companion.sessions.unlogged import Unlogged
 
 KEPT_IDLE: Final = 4
@@ -72,7 +72,6 @@ class SessionRegistry:
         """Those whose log was read, and closed, since their lease was taken. Others may have been written meanwhile."""
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._remnants: dict[str, _Remnant] = {}
-        self.collector = Collector()
         self._letting_go: asyncio.Task[None] | None = None
         self._keeping: set[asyncio.Task[None]] = set()
         """What keeps the sizes of contents in the background."""
@@ -153,8 +152,8 @@ class SessionRegistry:
         await self._services.store.delete(session_id)
         gone = [session_id, *self._agents.pop(session_id, ())]
         for one in gone:
-            if (left := self._sessions.pop(one, None)) is not None:
-                self.collector.has_gone(left, len(left.history.entries))
+            if (left := self._sessions.pop(one, None)) is not None and is_much(len(left.history.entries)):
+                COLLECTOR.has_gone(left)
             self._taken.discard(one)
             self._remnants.pop(one, None)
             hooks.forget(one)
@@ -174,7 +173,7 @@ class SessionRegistry:
         async with self._one_at_a_time:
             await self._let_go_idle()
         if all(session.lane.is_idle for session in self):
-            self.collector.collect()
+            COLLECTOR.collect()
 
     async def _let_go_idle(self) -> None:
         for session in self:
@@ -196,7 +195,8 @@ class SessionRegistry:
                 return
             # From here on whoever asks for it waits for the lock, and then loads it again.
             del self._sessions[session_id]
-            self.collector.has_gone(session, len(session.history.entries))
+            if is_much(len(session.history.entries)):
+                COLLECTOR.has_gone(session)
             self._taken.discard(session_id)
             session.channel.keep_deltas()
             session.compressions.preparations.stop_looking()
@@ -236,7 +236,7 @@ class SessionRegistry:
             if (stale := self._still_running(session_id)) is not None:
                 return self._used(stale, user)  # so that what runs in it can be stopped; its writes will fail
             # Another process may have written meanwhile: a session that is not held is read again.
-            meta, entries, counts = await self._services.store.load_counted(session_id)
+            meta, entries, counts = await self._read(session_id)
             remnant = self._remnants.get(session_id)
             session = await self._fold(meta, entries, first_event=0, remnant=remnant, counts=counts)
             await _surround(session, remnant)
@@ -252,7 +252,7 @@ class SessionRegistry:
             last_held = await store.hold(session_id, take_over=take_over)
             if (stale := self._still_running(session_id)) is not None:
                 await stale.stop("takeOver")  # the lease was another's meanwhile: what began before that cannot be kept
-            meta, entries, counts = await store.load_counted(session_id)
+            meta, entries, counts = await self._read(session_id)
             first = await store.reserve_event_seqs(session_id, EVENT_NUMBERS)
             remnant = self._remnants.get(session_id)
             await load("gemini_companion.sessions.recovery")
@@ -262,6 +262,7 @@ class SessionRegistry:
             try:
                 if remnant is None or remnant.version != session.history.version:
                     await recover(session, first, last_held)
+                    session.unlogged.know_agents(await store.logged_by_agents(session_id))
                 await take_in_project_rules(session)
                 await _surround(session, remnant)
             except BaseException:
@@ -270,6 +271,13 @@ class SessionRegistry:
             self._remnants.pop(session_id, None)
             self._taken.add(session_id)
             return self._used(session, user)
+
+    async def _read(self, session_id: str) -> tuple[SessionMeta, Sequence[Entry], StoredCounts]:
+        """What the store has of a session. Nothing is collected meanwhile, since the log may be a long one."""
+        with COLLECTOR.paused(makes_much=False) as pause:
+            read = await self._services.store.load_counted(session_id)
+            pause.makes_much = is_much(len(read[1]))
+        return read
 
     def _still_running(self, session_id: str) -> Session | None:
         """The session as it was read before its lease was lost, if something runs in it."""
@@ -310,8 +318,7 @@ class SessionRegistry:
             built.history.totals()  # makes the view, of all contents: else the first who asks for its size would
             return built
 
-        with self.collector.building(len(entries)):
-            session = await off_loop(len(entries), build)
+        session = await off_loop(len(entries), build)
         if remnant is not None:
             session.unlogged = remnant.unlogged
             session.last_result = remnant.last_result if is_as_left else session.last_result

@@ -10,8 +10,10 @@ import importlib
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final, TypeAlias, TypeVar, cast
+
+from gemini_companion.sessions.collector import COLLECTOR
 
 T = TypeVar("T")
 
@@ -29,8 +31,19 @@ def is_much(units: int) -> bool:
 
 
 async def off_loop(units: int, work: Callable[[], T]) -> T:
-    """Run pure work of so many units; in a thread if they are many, so that the event loop stays responsive."""
-    return await asyncio.to_thread(work) if is_much(units) else work()
+    """Run pure work of so many units; in a thread if they are many, so that the event loop stays responsive.
+
+    There nothing is collected meanwhile: a collection would hold up the loop from whichever thread.
+    """
+    if not is_much(units):
+        return work()
+    with COLLECTOR.paused():
+        return await asyncio.to_thread(work)
+
+
+def uncollected(units: int) -> AbstractContextManager[object]:
+    """Nothing is collected in the block, which may await, if so much work is done in it. What it made goes with it."""
+    return COLLECTOR.paused(makes_much=False) if is_much(units) else nullcontext()
 
 
 _loaded: set[str] = set()
@@ -62,8 +75,11 @@ class _Abandoned(Exception):
     """Whoever waited for the work is gone."""
 
 
-async def in_thread(work: Callable[[Poll], T]) -> T:
-    """Run work in a thread. A cancel returns at once; the work ends with its next call of `poll`."""
+async def in_thread(work: Callable[[Poll], T], units: int = 0) -> T:
+    """Run work in a thread. A cancel returns at once; the work ends with its next call of `poll`.
+
+    Work of many units is not held up by collections, as in `off_loop`.
+    """
     abandoned = threading.Event()
 
     def poll() -> None:
@@ -77,7 +93,8 @@ async def in_thread(work: Callable[[Poll], T]) -> T:
             return None
 
     try:
-        result = await asyncio.to_thread(run)
+        with COLLECTOR.paused() if is_much(units) else nullcontext():
+            result = await asyncio.to_thread(run)
     except asyncio.CancelledError:
         abandoned.set()
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gemini_companion.engine.history.log import Entry
@@ -19,6 +20,12 @@ class Unlogged:
     """What the chat's subagents have spent; it counts for the chat's budget."""
     changed_by_agents: set[str] = field(default_factory=set[str])
     """Real paths of files: what subagents of this chat wrote is not run unasked."""
+
+    def know_agents(self, entries: Iterable[Entry]) -> None:
+        """What the logs of all its subagents say, in the place of what was heard."""
+        self.spent_by_agents, self.changed_by_agents = Spending(), set()
+        for entry in entries:
+            self.hear_agent(entry)
 
     def hear_agent(self, entry: Entry) -> None:
         """A subagent of this chat logged an entry."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gemini_companion.adapters.storage import SqliteStore
@@ -12,6 +13,7 @@ from gemini_companion.adapters.storage.memory import MemoryStore
 from gemini_companion.adapters.storage.versions import digest_of
 from gemini_companion.engine.agents.builtin import GENERALIST
 from gemini_companion.engine.agents.definition import AgentCall
+from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.tool_entries import ChangeEntry
 from gemini_companion.sessions.ports import SessionStore
 from tests.adapters.storage.stores import MakeStore, execute, meta, prompt, read, write
@@ -116,3 +118,21 @@ async def test_a_fork_gets_those_that_worked_for_its_turns_in_what_it_was_forked
         ):
             found = await tried.changes_beside(one, {}, turns)
             assert {each.meta.session_id for each in found} == agents
+
+
+@pytest.mark.parametrize("is_on_disk", [True, False])
+async def test_what_they_asked_models_and_changed_is_read_for_their_own_chat(
+    is_on_disk: bool, store: SqliteStore, tmp_path: Path
+) -> None:
+    tried: SessionStore = store if is_on_disk else MemoryStore(str(tmp_path / "files"))
+    asked = ModelCallEntry(
+        id="e2", time=2, seq=2, purpose="answer", subject="t", model="gemini-2.5-pro", outcome="ok", duration_ms=1
+    )
+    change = ChangeEntry(id="e3", time=3, seq=3, turn_id="t", change_id="c", changes=())
+    async with asyncio.timeout(PATIENCE):
+        await tried.create(meta("chat"), [prompt(1), msgspec.structs.replace(asked, id="own")])
+        await tried.create(meta("agent", agent=called_by("chat")), [prompt(1), asked, change])
+        await tried.create(meta("fork", parent="chat"))
+        assert list(await tried.logged_by_agents("chat")) == [asked, change]
+        assert list(await tried.logged_by_agents("fork")) == []
+        assert list(await tried.logged_by_agents("agent")) == []

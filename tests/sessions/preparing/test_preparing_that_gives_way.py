@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from gemini_companion.engine.errors import Cancelled
+from gemini_companion.engine.history.log import PreviewEntry
 from gemini_companion.sessions.compression.background import wait_for_idle_time
 from gemini_companion.sessions.compression_events import CompressionPrepared, CompressionStarted
 from gemini_companion.sessions.events import SettingsChanged
 from gemini_companion.sessions.session import Session
-from tests.support.preparing_desk import begin, chat_at, state, within
+from tests.support.preparing_desk import begin, chat_at, hold_writes, settled, state, within
 from tests.support.scripted_hooks import hook, use
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
@@ -146,3 +147,31 @@ async def test_where_models_answer_one_request_at_a_time_a_turn_ends_what_idle_t
     assert (await desk.chat("a quick question")).text == "Done. "
     await running.job.settled()
     assert (running.state, session.compressions.preparations.failures) == ("cancelled", 0)
+
+
+async def test_stopping_one_whose_entry_is_being_written_is_too_late_and_says_so(
+    desk: Studio, slow: SlowSummariser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await chat_at(desk, 0.85)
+    reached, release = hold_writes(desk, monkeypatch, PreviewEntry)
+    await desk.chat("go on")
+    slow.may_summarise.set()
+    await within(reached)
+    (running,) = session.compressions.previews()
+    told = await desk.app.cancel(desk.client, None, compression_id=running.compression_id)
+    release.set()
+    await desk.heard.wait_for(CompressionPrepared)
+    assert not told.cancelled
+    assert state(desk, session) == "prepared"
+
+
+async def test_stopping_one_before_its_entry_is_written_leaves_none(desk: Studio, slow: SlowSummariser) -> None:
+    session = await chat_at(desk, 0.85)
+    await desk.chat("go on")
+    await within(slow.summarising)
+    (running,) = session.compressions.previews()
+    assert (await desk.app.cancel(desk.client, None, compression_id=running.compression_id)).cancelled
+    await settled(session)
+    slow.may_summarise.set()
+    assert not any(isinstance(entry, PreviewEntry) for entry in session.history.entries)
+    assert state(desk, session) == "idle"

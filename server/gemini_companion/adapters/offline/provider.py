@@ -101,11 +101,11 @@ class OfflineProvider:
 
     async def summarise(self, task: SummaryTask) -> str:
         """The snapshot of the task's contents."""
-        return await in_thread(lambda poll: self._snapshot(task, poll))
+        return await in_thread(lambda poll: self._snapshot(task, poll), units=len(task.sources))
 
     async def count_tokens(self, request: ModelRequest) -> CountedTokens:
         """Estimate the whole request, system instruction and tools included."""
-        total = await in_thread(lambda poll: self._count(request, poll))
+        total = await in_thread(lambda poll: self._count(request, poll), units=len(request.contents))
         return CountedTokens(total=round(total), source="estimate", covers_system=True)
 
     async def warm_up(self) -> None:
@@ -131,7 +131,8 @@ class OfflineProvider:
         """The answer and its finish reason."""
         documents = tuple(local.documents())
         text = await in_thread(
-            lambda poll: _answer(request.contents, documents, is_fallback=local.is_fallback, poll=poll)
+            lambda poll: _answer(request.contents, documents, is_fallback=local.is_fallback, poll=poll),
+            units=len(request.contents),
         )
         return self._within(text, request.max_output_tokens)
 
@@ -163,7 +164,7 @@ class OfflineProvider:
         return "".join(compress(groups, (tokens <= limit for tokens in spent))), "MAX_TOKENS"
 
     async def _usage(self, request: ModelRequest, answer: str) -> Usage:
-        prompt = round(await in_thread(lambda poll: self._count(request, poll)))
+        prompt = round(await in_thread(lambda poll: self._count(request, poll), units=len(request.contents)))
         output = round(self._count_text(answer))
         return Usage(prompt_tokens=prompt, output_tokens=output, total_tokens=prompt + output)
 

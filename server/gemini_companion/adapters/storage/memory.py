@@ -22,8 +22,9 @@ from gemini_companion.adapters.private_files import (
     write_private_file,
 )
 from gemini_companion.adapters.storage import recall_index, recall_search
+from gemini_companion.adapters.storage.agent_rows import forked_from
 from gemini_companion.adapters.storage.faults import storage_fault
-from gemini_companion.adapters.storage.records import forked_from, insert_session
+from gemini_companion.adapters.storage.records import insert_session
 from gemini_companion.adapters.storage.schema import migrate
 from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.adapters.storage.versions import digest_of
@@ -32,6 +33,7 @@ from gemini_companion.engine.errors import SessionNotFound, StaleVersion
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import Entry, encode_entry
+from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.tool_entries import ChangeEntry, KeptEntry
 from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.engine.redaction import mask
@@ -212,6 +214,11 @@ class MemoryStore:
             or ((one := meta.agent) is not None and one.session_id == session_id)
             or (one is not None and one.session_id in sources and one.turn_id in turns)
         ]
+
+    async def logged_by_agents(self, session_id: str) -> Sequence[Entry]:
+        """What a chat's subagents say of requests to models and of changes."""
+        logs = [log for meta, log in self._sessions.values() if meta.agent and meta.agent.session_id == session_id]
+        return [entry for log in logs for entry in log if isinstance(entry, ModelCallEntry | ChangeEntry)]
 
     async def save_meta(self, meta: SessionMeta) -> None:
         """Replace a session's metadata."""

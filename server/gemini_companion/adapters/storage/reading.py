@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from gemini_companion.adapters.storage import records
+from gemini_companion.adapters.storage import agent_rows, records
 from gemini_companion.adapters.storage.leases import Leases
 from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.adapters.storage.worker import Worker
@@ -57,11 +57,17 @@ class ReadSessions:
         """Read what the sessions of a chat's subagents say of changes, or of a subagent's the chat."""
 
         def work(connection: sqlite3.Connection) -> list[LoggedChanges]:
-            found = records.changes_beside(connection, self._vaulted, session_id, after, turns)
+            found = agent_rows.changes_beside(connection, self._vaulted, session_id, after, turns)
             metas = self._with_holders(connection, [one.meta for one in found])
             return [msgspec.structs.replace(one, meta=meta) for one, meta in zip(found, metas, strict=True)]
 
         return await self.worker.run("read", work)
+
+    async def logged_by_agents(self, session_id: str) -> Sequence[Entry]:
+        """Read what a chat's subagents say of requests to models and of changes."""
+        return await self.worker.run(
+            "read", lambda connection: agent_rows.logged_by_agents(connection, self._vaulted, session_id)
+        )
 
     async def meta(self, session_id: str) -> SessionMeta:
         """Read a session's metadata."""

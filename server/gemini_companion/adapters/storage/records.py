@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zlib import crc32
 
@@ -36,7 +36,7 @@ from gemini_companion.adapters.storage.versions import share_versions
 from gemini_companion.engine.errors import InvalidInput, StaleVersion
 from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import ContentEntry, Entry, decode_entry
-from gemini_companion.sessions.ports import LoggedChanges, SessionMeta
+from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.shared_entries import Ranges
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ _log = logging.getLogger(__name__)
 
 META_COLUMNS = "session_id, CAST(title AS TEXT), updated_at, CAST(meta AS BLOB), redacted"
 """What `decode_meta` reads of a session. Cast, as everywhere: a flipped bit makes bytes of a text, or a number."""
-_ROW: Final = "seq, CAST(json AS BLOB), redacted"
-"""What `_decoded` reads of an entry."""
+ROW: Final = "seq, CAST(json AS BLOB), redacted"
+"""What `decoded` reads of an entry."""
 
 
 def insert_session(
@@ -119,46 +119,6 @@ def agents_of(connection: sqlite3.Connection, session_id: str) -> list[str]:
     return [row[0] for row in connection.execute("SELECT session_id FROM sessions WHERE agent_of = ?", (session_id,))]
 
 
-def forked_from(session_id: str, meta_of: Callable[[str], SessionMeta | None]) -> list[str]:
-    """The sessions that one was forked from, the nearest first, as far as they are known."""
-    found: dict[str, None] = {}
-    meta = meta_of(session_id)
-    while meta is not None and meta.parent is not None and meta.parent not in found:
-        found[meta.parent] = None
-        meta = meta_of(meta.parent)
-    return list(found)
-
-
-def changes_beside(
-    connection: sqlite3.Connection,
-    vaulted: Vaulted,
-    session_id: str,
-    after: Mapping[str, int],
-    turns: Collection[str],
-) -> list[LoggedChanges]:
-    """See `SessionStore.changes_beside`; without holders."""
-    of_agents = f"SELECT {META_COLUMNS} FROM sessions WHERE agent_of = ?1"
-    rows = connection.execute(
-        f"{of_agents} OR session_id = (SELECT agent_of FROM sessions WHERE session_id = ?1)", (session_id,)
-    ).fetchall()
-    metas = [decode_meta(connection, vaulted, row) for row in rows]
-    for one in forked_from(session_id, lambda one: _bare_meta_of(connection, one)):
-        known = (decode_meta(connection, vaulted, row) for row in connection.execute(of_agents, (one,)).fetchall())
-        metas += [meta for meta in known if meta.agent is not None and meta.agent.turn_id in turns]
-    found: list[LoggedChanges] = []
-    for meta in metas:
-        logged = log_rows(
-            connection,
-            meta.session_id,
-            _ROW,
-            first=after.get(meta.session_id, 0) + 1,
-            condition="type IN ('change', 'kept')",
-        )
-        entries = tuple(entry for entry, _ in _decoded(connection, vaulted, meta.session_id, logged, []))
-        found.append(LoggedChanges(meta=meta, entries=entries))
-    return found
-
-
 def append_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[WrittenEntry]) -> None:
     """Append entries to the log. Raises `StaleVersion` if their `seq` does not continue it."""
     if not entries:
@@ -207,15 +167,15 @@ def read_entries(connection: sqlite3.Connection, vaulted: Vaulted, session_id: s
     damaged = damaged_seqs(connection, session_id)
     entries: list[Entry] = []
     checksums: dict[int, int] = {}
-    rows = log_rows(connection, session_id, _ROW)
-    for entry, raw in _decoded(connection, vaulted, session_id, rows, damaged):
+    rows = log_rows(connection, session_id, ROW)
+    for entry, raw in decoded(connection, vaulted, session_id, rows, damaged):
         entries.append(entry)
         if isinstance(entry, ContentEntry):
             checksums[entry.seq] = crc32(raw)
     return ReadLog(entries, sorted(damaged), read_counts(connection, session_id, checksums))
 
 
-def _decoded(
+def decoded(
     connection: sqlite3.Connection,
     vaulted: Vaulted,
     session_id: str,
@@ -295,7 +255,8 @@ def bare_meta(data: bytes) -> SessionMeta | None:
         return None
 
 
-def _bare_meta_of(connection: sqlite3.Connection, session_id: str) -> SessionMeta | None:
+def bare_meta_of(connection: sqlite3.Connection, session_id: str) -> SessionMeta | None:
+    """The same of a session; `None` if there is no such."""
     row = connection.execute("SELECT CAST(meta AS BLOB) FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
     return bare_meta(row[0]) if row is not None else None
 
@@ -318,7 +279,7 @@ def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Se
 
 def _move_damaged(connection: sqlite3.Connection, session_id: str, first: int) -> bool:
     """Move the rows from `first` on to `damaged_entries` if none of them can be decoded; False if one can."""
-    rows = list(log_rows(connection, session_id, _ROW, first=first))
+    rows = list(log_rows(connection, session_id, ROW, first=first))
     for _, data, _ in rows:
         try:
             decode_entry(data)

@@ -9,6 +9,14 @@ from gemini_companion.engine.history.log import CompressionStatus
 SMALL_HISTORY_TOKENS: Final = 50_000
 """Below this an inflated result is blamed on the history's size (as Gemini CLI's `/compress` does)."""
 
+NOT_AGAIN: Final = (
+    "Not compressed: the last attempt came to nothing, and no large output is left. Compressing by hand tries again."
+)
+"""Why an automatic run ends at once while the failure flag is set."""
+
+TOO_LITTLE: Final = "Not compressed ahead of need: it would save next to nothing."
+"""Why what is prepared is not kept, or not installed."""
+
 
 def message_for(status: CompressionStatus, before: int, after: int) -> str:
     """A sentence for people: how far the compression shrank the chat, or why it did not. Counts are tokens."""

@@ -69,6 +69,10 @@ class Transcript(Fold):
             case _:
                 pass
 
+    def has_prompt(self, turn_id: str) -> bool:
+        """Whether the log has a prompt that began this turn."""
+        return turn_id in self._prompts
+
     @property
     def unfinished(self) -> list[str]:
         """Turns with a content that no end of theirs follows, oldest first."""

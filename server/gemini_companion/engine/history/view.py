@@ -6,7 +6,7 @@ Appending a content costs the same at any length; what changes the view otherwis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from gemini_companion.engine.history.compose import before_seq, compose, from_seq, newest_results, origins, tail_of_turn
 from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
@@ -232,10 +232,9 @@ class History(Fold):
         """The curated view as it would be if `candidate` were installed now, without its IDE entries."""
         return self._view_under({**self.in_force, candidate.compression_id: candidate})
 
-    def view_without(self, undone: Iterable[str]) -> list[Item]:
+    def view_without(self, undone: Collection[str]) -> list[Item]:
         """The curated view as it would be if these compressions were undone now, without its IDE entries."""
-        gone = set(undone)
-        return self._view_under({key: value for key, value in self.in_force.items() if key not in gone})
+        return self._view_under({key: self.in_force[key] for key in self.in_force if key not in undone})
 
     def provenance(self, item: Item) -> tuple[str, ...]:
         """Ids of the log entries that an item of the view represents: its own, or all those that a snapshot hides."""
@@ -332,7 +331,7 @@ class History(Fold):
 
     def _last_round(self, *, close: bool) -> list[Item]:
         """The last round, curated; once for each state of the view."""
-        self._settle()
+        self.settle(len(self._items))
         known = self._last.get(close)
         if known is None or known[0] != len(self._items):
             items = self._items[self._settled.to :]
@@ -340,11 +339,12 @@ class History(Fold):
             self._last[close] = known = (len(self._items), curated)
         return known[1]
 
-    def _settle(self) -> None:
-        """Curate, once, the rounds that appending cannot change any more: all but the last."""
-        start, fresh = self._settled.to, list[Item]()
-        while (end := round_end(self._items, start)) < len(self._items):
+    def settle(self, most: int) -> bool:
+        """Curate, once, rounds that appending cannot change any more, up to so many items; True when all are done."""
+        start, fresh, most = self._settled.to, list[Item](), self._settled.to + most
+        while (end := round_end(self._items, start)) < len(self._items) and start < most:
             fresh.extend(curate_round(self._items[start:end], self.measure, close=True))
             start = end
         if start != self._settled.to:
             self._settled.extend(fresh, start)
+        return end >= len(self._items)

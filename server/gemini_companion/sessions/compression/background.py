@@ -96,6 +96,7 @@ async def install(session: Session, found: PreviewEntry, choice: ModelChoice) ->
     if result.status == "COMPRESSED":
         return result
     session.prepared.drop()
+    _wait_for_growth(session, choice, session.token_count(choice).tokens)  # the next would save as little
     return None
 
 
@@ -216,14 +217,18 @@ def _learn(session: Session, choice: ModelChoice, compression: Compression, toke
 
     One that only found that there is nothing to hide yet cost nothing, and says nothing of the next.
     """
+    if not is_of_use and compression.phase != "truncating" and compression.job.cancelled_by not in _BY_US:
+        _wait_for_growth(session, choice, tokens)
+
+
+def _wait_for_growth(session: Session, choice: ModelChoice, tokens: int) -> None:
+    """What was prepared at this count came to nothing. Only one that is installed proves that the next may do better:
+    one that is prepared may still save too little when it is due.
+    """
     preparations = session.compressions.preparations
-    if is_of_use:
-        preparations.forget_failures()
-    elif compression.phase != "truncating" and compression.job.cancelled_by not in _BY_US:
-        preparations.failures += 1
-        trigger = session.mark(choice).tokens or tokens
-        preparations.not_before = retry_at(tokens, trigger, preparations.failures)
-        logger.info("No compression was prepared at %d tokens; not again before %d", tokens, preparations.not_before)
+    preparations.failures += 1
+    preparations.not_before = retry_at(tokens, session.mark(choice).tokens or tokens, preparations.failures)
+    logger.info("No compression is prepared from %d tokens on before %d", tokens, preparations.not_before)
 
 
 def _is_about_compressing(keys: Collection[str]) -> bool:

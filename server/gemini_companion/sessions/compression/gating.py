@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -18,9 +18,10 @@ from gemini_companion.engine.compression.sources import sources_of
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import text_of_content
+from gemini_companion.engine.history.compose import span as within
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item
-from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, IdeContextEntry
+from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, Entry, IdeContextEntry
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.retention import MissingFact, Retention
 from gemini_companion.engine.history.view import History
@@ -47,7 +48,7 @@ class Span(NamedTuple):
     """What a compression hides, and what stays beside its snapshot."""
 
     hides: tuple[int, int]
-    keeps: Collection[int]
+    keeps: frozenset[int]
     """Sequence numbers inside the span that stay word for word."""
     fresh: frozenset[int] | None
     """Sequence numbers of what no earlier compression hid; `None` for all."""
@@ -78,18 +79,22 @@ class Admission(NamedTuple):
         return self.gated.retention if self.gated else None
 
 
+class _Looked(NamedTuple):
+    """What a look through everything hidden came to."""
+
+    evidence: Evidence
+    hidden_tokens: int
+
+
 class SnapshotGate:
     """Looks through everything hidden in a thread, from the start on: the model takes longer to write its snapshot."""
 
     def __init__(self, session: Session, span: Span, *, window: int, guidance: str = "") -> None:
         self._session = session
         history = session.history
-        items = [
-            item
-            for item in history.sources
-            if span.hides[0] <= item.seq <= span.hides[1] and item.seq not in span.keeps
-        ]
-        self._hidden_tokens = sum(item.measure.tokens for item in items)
+        hidden = tuple(within(history.sources, *span.hides))
+        entries = tuple(history.entries)
+        self._units = len(hidden)
         self._most_tokens = window // WINDOW_SHARE
         self._settings = session.services.settings()
         imported = tuple(_imported_snapshots(history, span.hides))
@@ -98,23 +103,25 @@ class SnapshotGate:
         let_go = tuple(
             one.text for one in history.constraints.all() if one.state == "released" and one.text not in pins
         )
-        also = (session.system_instruction or "", guidance, *_environment(session), *_editor_states(history))
+        also = (session.system_instruction or "", guidance, *_environment(session))
         beside = tuple(span.beside)
 
-        def look(poll: Poll) -> Evidence:
-            return Evidence(
+        def look(poll: Poll) -> _Looked:
+            items = [item for item in hidden if item.seq not in span.keeps]
+            evidence = Evidence(
                 (*imported, *sources_of(items, session.fact_cache)),
                 pins,
                 beside=[item.content for item in beside],
                 fresh=span.fresh,
-                also=also,
+                also=(*also, *_editor_states(entries)),
                 let_go=let_go,
                 later=[item.content for item in beside if item.seq > span.hides[1] and item.kind in _SAID],
                 cache=session.fact_cache,
                 poll=poll,
             )
+            return _Looked(evidence, sum(item.measure.tokens for item in items))
 
-        self._looking = asyncio.create_task(in_thread(look), name=f"gate:{session.session_id}")
+        self._looking = asyncio.create_task(in_thread(look, self._units), name=f"gate:{session.session_id}")
 
     def cancel(self) -> None:
         """Nobody will ask for it."""
@@ -154,15 +161,16 @@ class SnapshotGate:
             lost_before=tuple(lost_before),
         )
         try:
-            evidence = await self._looking
+            evidence, hidden_tokens = await self._looking
             gated = await in_thread(
                 lambda poll: evidence.check(
                     snapshot,
                     options,
                     count_text=self._session.ledger.count_text,
-                    hidden_tokens=self._hidden_tokens,
+                    hidden_tokens=hidden_tokens,
                     poll=poll,
-                )
+                ),
+                self._units,
             )
         except Exception:
             logger.exception("The snapshot was not checked")
@@ -196,10 +204,11 @@ def span_of_entry(entry: CompressionEntry, view: Sequence[Item]) -> Span | None:
     if entry.hides is None:
         return None
     first, last = entry.hides
-    hidden = [item for item in view if first <= item.seq <= last and item.seq not in entry.keeps]
+    keeps = frozenset(entry.keeps)
+    hidden = [item for item in view if first <= item.seq <= last and item.seq not in keeps]
     gone = {id(item) for item in hidden}
     beside = [item for item in view if id(item) not in gone and item.kind not in REPLACEMENT_KINDS]
-    return Span(entry.hides, entry.keeps, frozenset(item.seq for item in hidden), beside)
+    return Span(entry.hides, keeps, frozenset(item.seq for item in hidden), beside)
 
 
 def _imported_snapshots(history: History, hides: tuple[int, int]) -> Iterator[FactSource]:
@@ -220,9 +229,9 @@ def _environment(session: Session) -> Iterator[str]:
         yield text_of_content(session.environment)
 
 
-def _editor_states(history: History) -> Iterator[str]:
+def _editor_states(entries: Sequence[Entry]) -> Iterator[str]:
     """What the editor showed: it leaves the view with every change of it, and snapshots may still speak of it."""
-    return (text_of_content(entry.content) for entry in history.entries if isinstance(entry, IdeContextEntry))
+    return (text_of_content(entry.content) for entry in entries if isinstance(entry, IdeContextEntry))
 
 
 def _log(gated: Gated) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from gemini_companion.engine.history.log import CompressionResult, Trigger
@@ -11,12 +12,15 @@ from gemini_companion.sessions.session import Session
 _LONGEST_GUIDANCE: Final = 10_000
 
 
-async def ask_hooks(session: Session, compression: Compression, tokens: int) -> tuple[str, str]:
+async def ask_hooks(
+    session: Session, compression: Compression, tokens: int, finds_work: Callable[[], Awaitable[bool]]
+) -> tuple[str, str]:
     """What hooks say ahead of a compression: why it is not to be, which only an automatic one obeys; and its guidance,
-    theirs behind the person's. One that was refused waits until the history of `tokens` has grown.
+    theirs behind the person's. One that was refused waits until the history of `tokens` has grown. Where `finds_work`
+    says that there is nothing to do, nobody is asked.
     """
     hooks, guidance = session.services.hooks, compression.wish.guidance
-    if not hooks.has(session, "PreCompress"):
+    if not hooks.has(session, "PreCompress") or not await finds_work():
         return "", guidance
     compression.enter("hook")
     trigger = _word_of(compression.trigger)

@@ -10,6 +10,7 @@ import msgspec
 
 from gemini_companion.engine.compression.answer import edited_snapshot
 from gemini_companion.engine.compression.citations import carried_sources
+from gemini_companion.engine.compression.messages import TOO_LITTLE
 from gemini_companion.engine.compression.stale import is_stale
 from gemini_companion.engine.compression.types import judge, snapshot_text, with_appendix
 from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, ModelFault, StaleVersion
@@ -28,7 +29,7 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.sessions.compression.gating import SnapshotGate, judged, span_of_entry, with_note
 from gemini_companion.sessions.compression.install import count_both, observe_before, read_both
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
-from gemini_companion.sessions.compression.run import TOO_LITTLE, CompressionRun
+from gemini_companion.sessions.compression.run import CompressionRun
 from gemini_companion.sessions.compression.summariser import Written
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.session import Session

@@ -24,7 +24,7 @@ from typing import Final
 
 import msgspec
 
-from gemini_companion.engine.compression.messages import message_for
+from gemini_companion.engine.compression.messages import NOT_AGAIN, TOO_LITTLE, message_for
 from gemini_companion.engine.compression.strategies.registry import DEFAULT_STRATEGY, STRATEGIES
 from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, response_budget, trim_outputs
 from gemini_companion.engine.compression.types import Counts, LogState, Plan, Strategy, Trim, ViewChange, judge
@@ -59,14 +59,6 @@ RETRY_SECONDS: Final = 20.0
 NEVER: Final = 2**62
 """Longer than any output: the settings turned shortening off."""
 
-NOT_AGAIN: Final = (
-    "Not compressed: the last attempt came to nothing, and no large output is left. Compressing by hand tries again."
-)
-"""Why an automatic run ends at once while the failure flag is set."""
-
-TOO_LITTLE: Final = "Not compressed ahead of need: it would save next to nothing."
-"""Why what is prepared is not kept, or not installed."""
-
 
 @dataclass(slots=True, kw_only=True)
 class CompressionRun:
@@ -82,7 +74,6 @@ class CompressionRun:
     """The session's token count when it began."""
     calls: int = 0
     """Generate calls so far."""
-
     guidance: str = ""
 
     def __post_init__(self) -> None:
@@ -137,11 +128,10 @@ class CompressionRun:
 
     async def _steps(self) -> CompressionResult:
         session, history = self.session, self.session.history
-        items = history.curated()
-        if not items:
+        if not history.curated():
             return self._nothing()
-        refused, self.guidance = await ask_hooks(session, self.compression, self.tokens.tokens)
-        reach = reach_of(session, self.compression.wish)
+        refused, self.guidance = await ask_hooks(session, self.compression, self.tokens.tokens, self._finds_work)
+        items, reach = history.curated(), reach_of(session, self.compression.wish)
         if obstacle := refused or reach.obstacle:
             return self._nothing(obstacle)
         log = log_state(session, self.choice, reach.span)
@@ -153,7 +143,8 @@ class CompressionRun:
         if plan is None:
             return self._nothing()
         window = session.limit(self.choice)
-        gate = SnapshotGate(session, span_of_plan(plan), window=window, guidance=self.guidance)
+        span = await off_loop(len(items), partial(span_of_plan, plan))
+        gate = SnapshotGate(session, span, window=window, guidance=self.guidance)
         try:
             admission = await self._summarise(plan, gate)
         finally:
@@ -185,6 +176,15 @@ class CompressionRun:
             return self.compression.complete(as_preview(kept))
         self.compression.enter("installing")
         return await self._install(entry, plan.base_version)
+
+    async def _finds_work(self) -> bool:
+        """Whether there is something to hide; or to cut, where a failure keeps it from more."""
+        session, items = self.session, self.session.history.curated()
+        log = log_state(session, self.choice, reach_of(session, self.compression.wish).span)
+        trim = await self._trim(items)
+        if session.breaker.has_failed(self.tokens.tokens) and not self.forced:
+            return bool(trim.cuts)
+        return await off_loop(len(items), partial(self._plan, trim, log)) is not None
 
     def _plan(self, trim: Trim, log: LogState) -> Plan | None:
         """The strategy's plan. An automatic run that it has none for, which may be a rescue, does as `split`."""

@@ -34,7 +34,7 @@ async def snapshot_sources(session: Session, compression_id: str) -> Compression
     entry = _find(session, compression_id)
     hidden = _hidden(session.history, entry)
     items = {item.seq: item for item in hidden}
-    lines = await in_thread(lambda poll: _all_sources(entry, hidden, poll))
+    lines = await in_thread(lambda poll: _all_sources(entry, hidden, poll), units=len(hidden))
     return CompressionSources(
         compression_id=compression_id,
         lines=tuple(

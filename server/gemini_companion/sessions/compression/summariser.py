@@ -23,6 +23,7 @@ from gemini_companion.engine.compression.prompt import (
 )
 from gemini_companion.engine.compression.sources import snapshot_from_facts, task_of
 from gemini_companion.engine.compression.types import Plan
+from gemini_companion.engine.facts.fact import SummaryTask
 from gemini_companion.engine.facts.retention import MOST_MISSING
 from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.engine.history.item import Item
@@ -119,9 +120,12 @@ class Summariser:
         self._finish = finish
         if not plan.asks_model:
             self._report("summarising", None, None)
-            task, count = task_of(plan, guidance), self._ledger.count_text
-            self._seqs = [source.seq for source in task.sources]
-            return self._written(await in_thread(lambda poll: snapshot_from_facts(task, count_text=count, poll=poll)))
+            task, count = await self._task(plan, guidance), self._ledger.count_text
+            return self._written(
+                await in_thread(
+                    lambda poll: snapshot_from_facts(task, count_text=count, poll=poll), units=len(task.sources)
+                )
+            )
         by_facts = fact_summariser(self._provider)
         if by_facts is not None:
             return await self._extract(by_facts, plan, guidance)
@@ -195,11 +199,15 @@ class Summariser:
     async def _extract(self, by_facts: FactSummariser, plan: Plan, guidance: str) -> Written | None:
         """The snapshot of a provider that reads the contents themselves: no prompt to parse, no window to keep to."""
         self._report("summarising", None, None)
-        task = task_of(plan, guidance)
-        self._seqs = [source.seq for source in task.sources]
+        task = await self._task(plan, guidance)
         answer = await self._retries.run(lambda: by_facts.summarise(task))
         self.calls += 1
         return self._written(read_snapshot(answer))
+
+    async def _task(self, plan: Plan, guidance: str) -> SummaryTask:
+        task = await off_loop(len(plan.hidden), lambda: task_of(plan, guidance))
+        self._seqs = [source.seq for source in task.sources]
+        return task
 
     def _blocks(self, plan: Plan) -> list[_Block]:
         """The hidden span: the originals if they fit into one request, else with outputs cut, else several blocks.

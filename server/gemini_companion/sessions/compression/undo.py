@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from gemini_companion.engine.compression.messages import message_for
@@ -13,6 +14,7 @@ from gemini_companion.sessions.compression.job import wait_and_list
 from gemini_companion.sessions.compression_events import CompressionUndone
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import IN_THREAD_FROM, is_much, off_loop
 
 
 async def undo(session: Session, *, client: str, compression_id: str | None = None) -> CompressionResult:
@@ -38,7 +40,7 @@ async def _undo(session: Session, compression_id: str | None) -> CompressionResu
     choice = session.choice()
     before, source = session.token_count(choice)
     measured = _measured_tokens(session, undone) if source == "api" else None
-    restored = session.ledger.estimate_text(choice.name, _restored_tokens(session, undone))
+    restored = session.ledger.estimate_text(choice.name, await _restored_tokens(session, undone))
     if measured is None or not agree(measured, restored, before + restored):  # the log may be an imported one
         measured, source = None, "estimate"
         after = before + restored
@@ -58,6 +60,10 @@ async def _undo(session: Session, compression_id: str | None) -> CompressionResu
         message=message_for("UNDONE", before, after),
     )
     await session.commit(lambda seq: UndoEntry(**stamp, seq=seq, undone=undone, result=result))
+    while True:  # all that comes back at once would hold up the event loop
+        if session.history.settle(IN_THREAD_FROM):
+            break
+        await asyncio.sleep(0)
     if measured is not None:
         session.observe(choice, after)
     session.emit(CompressionUndone(undone=undone))
@@ -76,8 +82,13 @@ def _measured_tokens(session: Session, undone: Sequence[str]) -> int | None:
     return sum(result.original_token_count - result.new_token_count for result in results)
 
 
-def _restored_tokens(session: Session, undone: Sequence[str]) -> int:
+async def _restored_tokens(session: Session, undone: Sequence[str]) -> int:
     """Estimated tokens that an undo brings back, without IDE entries."""
-    now = sum(item.measure.tokens for item in session.history.curated() if item.kind != "ide")
-    then = sum(item.measure.tokens for item in session.history.view_without(undone))
-    return then - now
+    history = session.history.copied() if is_much(len(session.history.sources)) else session.history
+
+    def tokens() -> int:
+        now = sum(item.measure.tokens for item in history.curated() if item.kind != "ide")
+        then = sum(item.measure.tokens for item in history.view_without(undone))
+        return then - now
+
+    return await off_loop(len(history.sources), tokens)

@@ -124,6 +124,8 @@ class TurnEntries:
 
     def usage(self) -> Usage:
         """The sums over the turn's requests, as far as their answers are written."""
+        if not self._session.transcript.has_prompt(self._turn_id):  # else the whole log would be looked through
+            return Usage()
         usages: list[Usage] = []
         for entry in reversed(self._session.history.entries):
             if isinstance(entry, PromptEntry | ReplyEntry) and entry.turn_id == self._turn_id:
