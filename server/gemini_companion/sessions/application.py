@@ -159,9 +159,7 @@ class Application:
         fork: Fork | None = None,
         switch: Switch | None = None,
     ) -> Session:
-        """Make a session of these entries, as `new_session` does, or of those of a `fork` of its `parent`. `switch` was
-        begun for it.
-        """
+        """Make a session of these entries, or of those of a `fork` of its `parent`. `switch` was begun for it."""
         with switch or client.switch() as switch:
             now = self.services.clock.now()
             meta = SessionMeta(
@@ -177,6 +175,7 @@ class Application:
             session = await self._sessions.create(meta, entries, fork)
             switch.to(meta.session_id)
             await refresh_environment(session)
+            self._turns.expect(self.services.models)
             return session
 
     async def list_sessions(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionList:
@@ -196,7 +195,7 @@ class Application:
             except SessionBusy:
                 session = await self._sessions.load(session_id)
             switch.to(session_id)
-        self._turns.prepare()
+        self._turns.expect(self.services.models)
         self._sessions.end_preparing()
         await refresh_environment(session)
         if self._sessions.held(session_id) is session:
@@ -342,6 +341,7 @@ class Application:
 
     async def close(self) -> None:
         """End every job and command, and release every session."""
+        self._turns.close()
         await asyncio.gather(*(session.stop("shutdown") for session in self._sessions))  # they share a transaction
         await self.tooling.commands.close()
         await self._titles.close()
