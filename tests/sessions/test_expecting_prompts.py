@@ -40,10 +40,16 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemini_companion.sessions.late_turns.EXPECT_AFTER", 0)
 
 
+async def written(studio: Studio) -> None:
+    """An editor asks what it can complete or check of a prompt."""
+    studio.app.expect_prompt()
+
+
 BEGINNINGS: dict[str, Callable[[Studio, str], Awaitable[Any]]] = {
     "new": lambda studio, _: studio.app.new_session(studio.client),
     "open": lambda studio, session_id: studio.app.open_session(studio.client, session_id),
     "fork": lambda studio, session_id: studio.app.fork(studio.client, session_id, None),
+    "a prompt that is being written": lambda studio, _: written(studio),
 }
 
 

@@ -9,8 +9,8 @@ from gemini_companion.sessions.threads import load
 
 if TYPE_CHECKING:
     from gemini_companion.engine.history.log import Entry
-    from gemini_companion.sessions.interchange import ExportFormat
     from gemini_companion.sessions.interchange.imported import ImportedSession
+    from gemini_companion.sessions.results import ExportFormat
     from gemini_companion.sessions.services import Services
     from gemini_companion.sessions.session import Session
 
