@@ -10,6 +10,7 @@ from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
 from gemini_companion.wiring.extending import build_extending
 from gemini_companion.wiring.late import late
+from gemini_companion.wiring.loading_order import load_in_steps
 from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
 from gemini_companion.wiring.servers import build_servers
 from gemini_companion.wiring.services import build_services, new_id
@@ -71,7 +72,11 @@ class Daemon:
             from gemini_companion.protocol.handshake import Handshake
 
         return Handshake(
-            version=__version__, create_host=self._create_host, on_ready=self._on_ready, on_close=self._on_close
+            version=__version__,
+            create_host=self._create_host,
+            on_ready=self._on_ready,
+            on_close=self._on_close,
+            load=load_in_steps,
         )
 
     def _create_host(self, connection: Connection, options: InitializationOptions) -> Host:
