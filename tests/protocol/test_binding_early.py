@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -15,13 +15,13 @@ from gemini_companion.protocol import lsp
 from gemini_companion.protocol.capabilities import ServerDescription
 from gemini_companion.protocol.connection import Connection
 from gemini_companion.protocol.described import described
-from gemini_companion.protocol.dispatch import Dispatcher
+from gemini_companion.protocol.dispatch import MAX_IN_FLIGHT, Dispatcher
 from gemini_companion.protocol.documents import open_workspace
 from gemini_companion.protocol.late_workspace import LateWorkspace
 from gemini_companion.protocol.lifecycle import Lifecycle
 from gemini_companion.protocol.loading import loading
 from gemini_companion.protocol.routes import Routes
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until
 
 INITIALIZE = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}'
 ASK = b'{"jsonrpc":"2.0","id":2,"method":"gemini/late"}'
@@ -158,3 +158,89 @@ def test_a_collector_that_is_off_stays_off() -> None:
     with loading():
         pass
     assert not gc.isenabled()
+
+
+class Steps:
+    """A client that says `initialize` to a server that loads in three steps."""
+
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.fault = fault
+        self.did: list[str] = []
+        self.answers: list[dict[str, Any]] = []
+        self.dispatcher = Dispatcher(
+            ServerDescription(name="steps", version="1", methods=()),
+            open_workspace=LateWorkspace,
+            lifecycle=Lifecycle(
+                load=self._load,
+                bind=lambda _connection, _routes: self.did.append("bind"),
+                on_initialized=lambda _connection: self.did.append("initialized"),
+            ),
+        )
+        self.dispatcher.set_writer(self, include_headers=False)
+        self.dispatcher.receive(INITIALIZE)
+
+    def write(self, data: bytes, /) -> None:
+        self.answers.append(json.loads(data))
+
+    def say(self, method: str, **more: Any) -> None:
+        self.dispatcher.receive(json.dumps({"jsonrpc": "2.0", "method": method, **more}).encode())
+
+    def _load(self) -> Iterator[None]:
+        for number in range(3):
+            self.did.append(f"step {number}")
+            if number == 1 and self.fault is not None:
+                raise self.fault
+            yield
+
+
+LOADED = ["step 0", "step 1", "step 2", "bind"]
+
+
+async def test_the_event_loop_has_its_turn_between_the_steps_of_loading() -> None:
+    client = Steps()
+    await until(lambda: "step 0" in client.did)
+    while "bind" not in client.did:
+        client.did.append("turn")
+        await asyncio.sleep(0)
+    assert [one for one in client.did if one != "turn"] == LOADED
+    assert all(client.did[client.did.index(one) - 1] == "turn" for one in LOADED[1:])
+
+
+async def test_messages_wait_for_the_steps_and_are_looked_at_in_their_order() -> None:
+    client = Steps()
+    client.say("initialized", params={})
+    client.dispatcher.receive(ASK)
+    client.dispatcher.receive(ASK.replace(b"2,", b"3,"))
+    assert client.did == ["step 0"]
+    assert len(client.answers) == 1
+    await until(lambda: len(client.answers) == 3)
+    assert client.did == [*LOADED, "initialized"]
+    assert [one["id"] for one in client.answers[1:]] == [2, 3]
+
+
+@pytest.mark.parametrize("ends", ["exit", "shutdown", "close"])
+async def test_a_client_that_leaves_meanwhile_is_heard_at_once_and_behind_what_it_said(ends: str) -> None:
+    client = Steps()
+    client.say("initialized", params={})
+    client.dispatcher.receive(ASK)
+    if ends == "close":
+        await client.dispatcher.close()
+    else:
+        client.say(ends, **({"id": 9} if ends == "shutdown" else {}))
+        assert client.dispatcher.has_exited == (ends == "exit")
+    assert client.did == ["step 0", "bind", "initialized"]
+    assert client.answers[1]["id"] == 2
+
+
+async def test_a_step_that_fails_is_the_last_and_binding_meets_the_fault_or_does_not() -> None:
+    client = Steps(fault=ImportError("no such module"))
+    client.dispatcher.receive(ASK)
+    await until(lambda: len(client.answers) == 2)
+    assert client.did == ["step 0", "step 1", "bind"]
+
+
+async def test_only_so_many_messages_wait() -> None:
+    client = Steps()
+    for _ in range(MAX_IN_FLIGHT + 1):
+        client.say("initialized", params={})
+    assert client.did == ["step 0", "bind", "initialized"]

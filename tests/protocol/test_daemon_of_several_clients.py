@@ -27,9 +27,11 @@ def daemon(tmp_path: Path) -> Daemon:
 
 
 async def connected(daemon: Daemon, folder: Path, *, trusted: bool | None) -> InMemoryClient:
+    """A client whose workspace and trust count."""
     client = InMemoryClient(daemon.create_server())
     options = {} if trusted is None else {"trusted": trusted}
     await client.initialize(workspaceFolders=[{"uri": folder.as_uri()}], initializationOptions=options)
+    await client.request("gemini/models")
     return client
 
 

@@ -121,7 +121,9 @@ class Warmed(ScriptedModel):
 
 
 @pytest.mark.parametrize(("is_there", "is_set_up"), [(True, True), (True, False), (False, True)])
-async def test_the_fallback_is_warmed_up_where_no_other_model_is_set_up(*, is_there: bool, is_set_up: bool) -> None:
+async def test_the_fallback_is_warmed_up_later_and_only_where_no_other_model_is_set_up(
+    *, is_there: bool, is_set_up: bool
+) -> None:
     small, fallback = Warmed(), Warmed("offline")
     provider = small if is_there else None
     registry = ModelRegistry(
@@ -131,4 +133,6 @@ async def test_the_fallback_is_warmed_up_where_no_other_model_is_set_up(*, is_th
         ]
     )
     await registry.warm_up()
+    assert (small.is_warm, fallback.is_warm) == (is_there and is_set_up, False)
+    await registry.warm_up_fallback()
     assert (small.is_warm, fallback.is_warm) == (is_there and is_set_up, not (is_there and is_set_up))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Protocol, TypeGuard, cast
 
 from gemini_companion.engine.errors import InvalidInput, Overloaded
@@ -35,7 +35,9 @@ logger = logging.getLogger(__name__)
 MAX_IN_FLIGHT: Final = 1024
 """Requests of one client that may be unanswered at once; more are refused as `overloaded`."""
 BIND_AFTER: Final = 0.002
-"""Seconds from the answer to `initialize` to `Lifecycle.bind`, if nothing comes before: the answer goes out first."""
+"""Seconds from the answer to `initialize` to `Lifecycle.load`, if nothing comes before: the answer goes out first."""
+_AT_ONCE: Final = frozenset({"shutdown", "exit"})
+"""What no client is to wait with: the methods are bound there and then."""
 CLOSE_TIMEOUT: Final = 10.0
 """Seconds for `Lifecycle.on_close`."""
 
@@ -77,6 +79,8 @@ class Dispatcher:
         self._open_workspace = open_workspace
         self._on_other_answer = on_other_answer
         self._documents: Workspace | None = None
+        self._steps: Iterator[object] | None = None
+        self._held: list[dict[str, Any]] = []
         self._is_bound = False
         self._not_bound: Exception | None = None
         self._is_ready = False
@@ -145,8 +149,13 @@ class Dispatcher:
         if is_answer:
             self._on_answer(message)
             return
-        self._bind_early()
         method = message.get("method")
+        if self._can_bind:
+            if method in _AT_ONCE or len(self._held) >= MAX_IN_FLIGHT:
+                self._bind()
+            elif self._is_loading():
+                self._held.append(message)
+                return
         if not isinstance(method, str):
             raise protocol_error(INVALID_REQUEST, "The message has no method, or one that is no string.")
         if "id" not in message:
@@ -157,16 +166,46 @@ class Dispatcher:
             raise protocol_error(INVALID_REQUEST, "An id is a string or an integer.")
         self._on_request(call_id, method, message.get("params"))
 
-    def _bind_early(self) -> None:
-        """Bind the methods, once. What goes wrong then is the answer to every request that needs one of them."""
-        if self._is_bound or self._documents is None or self._is_shut_down or self.is_closed:
+    @property
+    def _can_bind(self) -> bool:
+        return not (self._is_bound or self._documents is None or self._is_shut_down or self.is_closed)
+
+    def _is_loading(self) -> bool:
+        """Whether a step was taken or the steps are begun now; then the methods are bound behind the last one."""
+        if self._steps is None:
+            self._load_on()
+        return not self._is_bound
+
+    def _load_on(self) -> None:
+        """Take a step, or bind the methods behind the last; what is read meanwhile is looked at between two of them."""
+        if not self._can_bind:
             return
+        try:
+            if self._steps is None:
+                self._steps = iter(self._lifecycle.load())
+            next(self._steps)
+        except Exception:  # at the end, or what `bind` meets too
+            self._bind()
+        else:
+            asyncio.get_running_loop().call_soon(self._load_on)
+
+    def _load_first(self) -> None:
+        if self._steps is None:
+            self._load_on()
+
+    def _bind(self) -> None:
+        """Bind the methods, once, and take what waited for that. What goes wrong is the answer to every request that
+        needs one of them.
+        """
         self._is_bound = True
         try:
             self._lifecycle.bind(self.connection, self.routes)
         except Exception as error:
             log_defect(error, doing="loading the methods")
             self._not_bound = error
+        held, self._held = self._held, []
+        for message in held:
+            self.handle_message(message)
 
     def _on_request(self, call_id: MessageId, method: str, raw: object) -> None:
         if call_id in self.calls:
@@ -175,7 +214,7 @@ class Dispatcher:
             raise protocol_error(INVALID_REQUEST, "The server is shutting down.")
         if method == "initialize":
             self.send({"jsonrpc": "2.0", "id": call_id, "result": self._initialize(raw)})
-            asyncio.get_running_loop().call_later(BIND_AFTER, self._bind_early)
+            asyncio.get_running_loop().call_later(BIND_AFTER, self._load_first)
         elif self._documents is None:
             raise protocol_error(NOT_INITIALIZED, "The first request must be initialize.")
         elif method == "shutdown":
@@ -283,6 +322,8 @@ class Dispatcher:
         """The client has left: end its requests, then call `Lifecycle.on_close`. For whoever carries the bytes."""
         if self.is_closed:
             return
+        if self._held and self._can_bind:
+            self._bind()
         self.is_closed = True
         self.connection.abandon()
         self.connection.is_leaving = True

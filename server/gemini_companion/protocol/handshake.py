@@ -6,7 +6,7 @@ typed requests to the client are wanted.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gemini_companion.engine.errors import InvalidInput
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 class Handshake:
     """What a client is told of the daemon, and what the daemon does at the turning points of its life.
 
-    `create_host` makes the application's side of a connection; it is called at most once, before `on_ready`.
-    `on_ready` is called when the client takes requests and notifications, `on_close` when it has left.
+    `create_host` makes the application's side of a connection; it is called at most once, before `on_ready`. `load`
+    makes the steps of `Lifecycle.load`. `on_ready` is called when the client takes requests and notifications,
+    `on_close` when it has left.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Handshake:
         create_host: Callable[[Connection, InitializationOptions], Host],
         on_ready: Callable[[Connection], None],
         on_close: Callable[[Connection], Awaitable[None]],
+        load: Callable[[], Iterable[object]],
     ) -> None:
         self._create_host = create_host
         self._options = InitializationOptions()
@@ -52,7 +54,7 @@ class Handshake:
             events=names.EVENTS,
         )
         self._lifecycle = Lifecycle(
-            on_initialize=self._initialize, bind=self._bind, on_initialized=on_ready, on_close=on_close
+            on_initialize=self._initialize, load=load, bind=self._bind, on_initialized=on_ready, on_close=on_close
         )
 
     def dispatcher(self) -> Dispatcher:

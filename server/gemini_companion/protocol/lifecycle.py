@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,10 @@ def _no_capabilities(_connection: Connection, _params: InitializeParams) -> Mapp
 
 def _nothing(_connection: Connection) -> None:
     pass
+
+
+def _nothing_to_load() -> Iterable[object]:
+    return ()
 
 
 def _nothing_to_bind(_connection: Connection, _routes: Routes) -> None:
@@ -35,9 +39,13 @@ class Lifecycle:
     """Returns further server capabilities. Not async, for the client waits for nothing else; a fault refuses the
     client.
     """
+    load: Callable[[], Iterable[object]] = _nothing_to_load
+    """Begins, soon after `initialize` is answered, what makes `bind` quick, and takes a step with each element; the
+    event loop has its turn in between, and messages wait. What a step raises ends the steps.
+    """
     bind: Callable[[Connection, Routes], None] = _nothing_to_bind
-    """Binds what is named in `initialize` only; called once, soon after that is answered, and at
-    the latest with the next message.
+    """Binds what is named in `initialize` only; called once, behind the steps, soon after that is answered, and before
+    the next message is looked at.
     """
     on_initialized: Callable[[Connection], None] = _nothing
     """From now on the client may be sent requests and notifications."""

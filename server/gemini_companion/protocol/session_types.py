@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gemini_companion.sessions.interchange.encode import ExportFormat
+from gemini_companion.sessions.results import ExportFormat
 
 
 class KeepSessionParams(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,26 +16,23 @@ from gemini_companion.sessions.clients import Client, Switch, found
 from gemini_companion.sessions.compression.background import give_way, heed, wait_for_idle_time
 from gemini_companion.sessions.compression.service import compress, compress_by_prompt
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
-from gemini_companion.sessions.context.environment import refresh_environment
+from gemini_companion.sessions.context.late_environment import refresh_environment
 from gemini_companion.sessions.events import Event, TrustChanged
 from gemini_companion.sessions.forking import Fork, fork_of
 from gemini_companion.sessions.late_interchange import export_text, imported_file
+from gemini_companion.sessions.late_statistics import LateStatistics
 from gemini_companion.sessions.late_turns import LateTurns
 from gemini_companion.sessions.models.names import requested_model
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.registry import SessionRegistry
-from gemini_companion.sessions.results import CancelResult, ChatResult, SessionInfo, SessionList
+from gemini_companion.sessions.results import CancelResult, ChatResult, ExportFormat, SessionInfo, SessionList
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.session_info import kept, listed, session_info, titled
-from gemini_companion.sessions.statistics.service import Statistics
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.prompt import check_prompt, slash_compression, unescaped
 from gemini_companion.sessions.turn.titles import Titles
 from gemini_companion.settings.trust import reported_trust
-
-if TYPE_CHECKING:
-    from gemini_companion.sessions.interchange import ExportFormat
 
 
 class Application:
@@ -49,7 +45,7 @@ class Application:
         self._sessions = SessionRegistry(services, self.subscribers, self._is_current)
         self.tooling.commands.use(self._sessions.get)
         self._titles = Titles(services)
-        self.statistics = Statistics(services, self._sessions.get)
+        self.statistics = LateStatistics(services, self._sessions.get)
         self._turns = LateTurns()
 
     # --- clients
@@ -159,9 +155,7 @@ class Application:
         fork: Fork | None = None,
         switch: Switch | None = None,
     ) -> Session:
-        """Make a session of these entries, as `new_session` does, or of those of a `fork` of its `parent`. `switch` was
-        begun for it.
-        """
+        """Make a session of these entries, or of those of a `fork` of its `parent`. `switch` was begun for it."""
         with switch or client.switch() as switch:
             now = self.services.clock.now()
             meta = SessionMeta(
@@ -177,6 +171,7 @@ class Application:
             session = await self._sessions.create(meta, entries, fork)
             switch.to(meta.session_id)
             await refresh_environment(session)
+            self.expect_prompt()
             return session
 
     async def list_sessions(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionList:
@@ -196,7 +191,7 @@ class Application:
             except SessionBusy:
                 session = await self._sessions.load(session_id)
             switch.to(session_id)
-        self._turns.prepare()
+        self.expect_prompt()
         self._sessions.end_preparing()
         await refresh_environment(session)
         if self._sessions.held(session_id) is session:
@@ -273,6 +268,10 @@ class Application:
 
     # --- turns
 
+    def expect_prompt(self) -> None:
+        """Somebody writes a prompt, or has a chat open: what the first one needs is loaded while nobody waits."""
+        self._turns.expect(self.services.models)
+
     async def chat(
         self,
         client: Client,
@@ -342,6 +341,7 @@ class Application:
 
     async def close(self) -> None:
         """End every job and command, and release every session."""
+        self._turns.close()
         await asyncio.gather(*(session.stop("shutdown") for session in self._sessions))  # they share a transaction
         await self.tooling.commands.close()
         await self._titles.close()

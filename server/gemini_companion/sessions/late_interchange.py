@@ -12,8 +12,8 @@ from gemini_companion.sessions.threads import CHARACTERS_A_UNIT, load, uncollect
 
 if TYPE_CHECKING:
     from gemini_companion.engine.history.log import Entry
-    from gemini_companion.sessions.interchange import ExportFormat
     from gemini_companion.sessions.interchange.imported import ImportedSession
+    from gemini_companion.sessions.results import ExportFormat
     from gemini_companion.sessions.services import Services
     from gemini_companion.sessions.session import Session
 

@@ -1,20 +1,33 @@
-"""Turns, loaded with the first of a process: who only looks at chats has none of what answers prompts in memory."""
+"""Turns, loaded with the first of a process: who only looks at chats has none of what answers prompts in memory.
+
+Where a chat is begun or opened, a prompt is likely: then what the first one needs is loaded while nobody waits.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.rounds import last_end
 from gemini_companion.sessions.threads import load, load_soon
 
 if TYPE_CHECKING:
     from gemini_companion.sessions.clients import Client
+    from gemini_companion.sessions.models.registry import ModelRegistry
     from gemini_companion.sessions.session import Session
     from gemini_companion.sessions.tools.tooling import Tooling
     from gemini_companion.sessions.turn.starting import Start
 
+logger = logging.getLogger(__name__)
+
+EXPECT_AFTER: Final = 0.3
+"""Seconds from the moment when a chat is there: a prompt that comes with it comes first."""
+
 _MODULE: Final = "gemini_companion.sessions.turn.starting"
+_REHEARSAL: Final = "gemini_companion.sessions.turn.rehearsal"
 
 
 class LateTurns:
@@ -23,10 +36,36 @@ class LateTurns:
     def __init__(self) -> None:
         self._loading = asyncio.Lock()
         """Taken by every prompt: its waiters go in the order in which they came."""
+        self._has_begun = False
+        self._expecting: asyncio.TimerHandle | asyncio.Task[None] | None = None
 
     def prepare(self) -> None:
-        """A prompt has come, or may come soon: load beside what else it waits for."""
+        """A prompt has come: load beside what else it waits for."""
+        self._has_begun = True
         load_soon(_MODULE)
+
+    def expect(self, models: ModelRegistry) -> None:
+        """A prompt may come: soon, load and try once what the first one needs, unless it has come by then."""
+        if self._expecting is None and not self._has_begun:
+            self._expecting = asyncio.get_running_loop().call_later(EXPECT_AFTER, self._warm_up_soon, models)
+
+    def close(self) -> None:
+        """No prompt comes any more."""
+        self._has_begun = True
+        if self._expecting is not None:
+            self._expecting.cancel()
+
+    def _warm_up_soon(self, models: ModelRegistry) -> None:
+        self._expecting = asyncio.create_task(self._warm_up(models), name="warming up for a prompt")
+
+    async def _warm_up(self, models: ModelRegistry) -> None:
+        """Take the steps while no prompt has come. Faults go to the log: whoever needs it then is told."""
+        try:
+            for step in (partial(load, _MODULE), _rehearse, models.warm_up_fallback):
+                if not self._has_begun:
+                    await step()
+        except (CompanionError, ImportError) as fault:
+            logger.warning("Warming up for a prompt failed: %s", fault)
 
     async def start(self, session: Session, client: Client, tooling: Tooling) -> Start:
         """What begins one."""
@@ -50,3 +89,10 @@ class LateTurns:
         end = last_end(session.history.entries, turn_id) if turn_id is not None else None
         if end is not None and end.outcome == "interrupted":
             (await self.start(session, client, tooling)).resume_if_asked()
+
+
+async def _rehearse() -> None:
+    await load(_REHEARSAL)
+    from gemini_companion.sessions.turn.rehearsal import rehearse
+
+    await rehearse()

@@ -9,7 +9,6 @@ from typing import Final, Protocol
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.sessions.recall_store import RecallStore
 from gemini_companion.sessions.retention import StoredSession, surplus
-from gemini_companion.sessions.turn.rehearsal import rehearse
 from gemini_companion.settings.session_retention import DAY_MS, SessionRetention
 
 logger = logging.getLogger(__name__)
@@ -115,10 +114,7 @@ async def maintain(
     clock: Waiting,
     tell: Callable[[str], None],
 ) -> None:
-    """Rehearse a prompt, warm the models up, then keep sessions within limits until cancelled: the first prompt comes
-    first.
-    """
-    await rehearse()
+    """Warm the models up, then keep sessions within limits until cancelled: the first prompt comes first."""
     await warm_up(models)
     await keep_within_limits(store, limits, clock, tell)
 

@@ -8,7 +8,6 @@ from gemini_companion.engine.history.tool_entries import Mode
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.services import Services
 from gemini_companion.tools.notes.activate_skill import ACTIVATE_SKILL
-from gemini_companion.tools.policy.decide import NOT_OF_CORE
 from gemini_companion.tools.registry import ToolRegistry
 from gemini_companion.tools.tool import Risk
 from gemini_companion.tools.web import NAMES
@@ -61,6 +60,8 @@ def hidden_tools(services: Services, mode: Mode, tools: ToolRegistry) -> frozens
         hidden |= {tool.name for tool in tools if tool.risk == "agent"}
     core = services.settings().tools.core
     if core is not None:
+        from gemini_companion.tools.policy.decide import NOT_OF_CORE
+
         hidden |= {
             tool.name for tool in tools if tool.risk not in NOT_OF_CORE and core.isdisjoint((tool.name, *tool.aliases))
         }

@@ -18,7 +18,7 @@ from gemini_companion.sessions.collector import COLLECTOR
 from gemini_companion.sessions.compression.ahead import look_ahead
 from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.constraints.project import take_in_project_rules
-from gemini_companion.sessions.context.environment import refresh_environment
+from gemini_companion.sessions.context.late_environment import refresh_environment
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.forking import Fork
 from gemini_companion.sessions.ports import SessionMeta

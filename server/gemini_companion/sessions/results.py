@@ -31,6 +31,9 @@ StopReason: TypeAlias = Literal[
     "contextWindowWillOverflow", "loopDetected", "maxTurns", "maxToolRounds", "blocked", "budget"
 ]
 
+ExportFormat: TypeAlias = Literal["companion", "gemini-cli", "gemini-cli-jsonl"]
+"""What a session can be written as."""
+
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A session as listings show it."""

@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 import msgspec
@@ -14,7 +15,6 @@ import msgspec
 from gemini_companion.engine.compression.preparing import tokens_saved
 from gemini_companion.engine.compression.undo import can_undo
 from gemini_companion.engine.errors import CompanionError
-from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.history.appending import only_appends
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.counting import StoredCounts
@@ -50,6 +50,9 @@ from gemini_companion.sessions.system_prompt import PromptBasis
 from gemini_companion.sessions.trigger import Costs, Mark, mark_of, mode_of
 from gemini_companion.sessions.unlogged import Unlogged
 
+if TYPE_CHECKING:
+    from gemini_companion.engine.facts.retention import FactCache
+
 logger = logging.getLogger(__name__)
 
 
@@ -76,12 +79,10 @@ class Session:
         self.breaker, self.experience, self.prepared = begun.breaker, begun.experience, begun.prepared
         self.lane = Lane()
         self.compressions = ActiveCompressions()
-        self.fact_cache = FactCache()  # the facts of contents that a compression looked through before
         self.conversation = Conversation()
         self.system_instruction = meta.system_instruction
         self.prompt_basis = PromptBasis()
-        self.environment: Content | None = None
-        """The first content of every request, built where the view begins anew."""
+        self.environment: Content | None = None  # the first of every request, built where the view begins anew
         self.environment_of: tuple[str, ...] | None = None  # the compressions that were in force when it was built
         self.asked_model: str | None = None
         """The model that the running turn's request named; the session's own once it has answered."""
@@ -89,8 +90,7 @@ class Session:
         self.spending, self.last_result = begun.spending, begun.last_result
         self._due_ide_tokens = begun.due_ide_tokens  # the next request sends it again, so it is counted
         self.editor_knowledge = EditorKnowledge(self.history)
-        self.rules_lock = asyncio.Lock()
-        """Held from where rules are judged by those in force until they are logged."""
+        self.rules_lock = asyncio.Lock()  # held from where rules are judged by those in force until they are logged
         self.caller: Session | None = None  # the chat that this subagent works for now
         self.unlogged = Unlogged()
         self.last_used = 0.0  # seconds on the monotonic clock
@@ -102,6 +102,13 @@ class Session:
         self._offering = Offering(services)
         for entry in entries:
             self._take_in(entry)
+
+    @cached_property
+    def fact_cache(self) -> FactCache:
+        """The facts of contents that a compression looked through before."""
+        from gemini_companion.engine.facts.retention import FactCache
+
+        return FactCache()
 
     @property
     def session_id(self) -> str:

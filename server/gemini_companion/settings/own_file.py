@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, cast
@@ -114,6 +113,8 @@ def _replace(file: Path, text: str) -> None:
         mode = file.stat().st_mode & 0o777
         with file.open("rb") as old:
             mark = b"\xef\xbb\xbf" if old.read(3) == b"\xef\xbb\xbf" else b""
+    import tempfile
+
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(descriptor, "wb") as fresh:

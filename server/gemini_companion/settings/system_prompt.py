@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -124,6 +123,8 @@ def _replace(path: Path, text: str) -> None:
     from gemini_companion.engine.redaction import mask  # slow, and seldom needed
 
     path.parent.mkdir(parents=True, exist_ok=True)
+    import tempfile
+
     handle, aside = tempfile.mkstemp(prefix=".system-", suffix=".tmp", dir=path.parent)
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as file:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
 from gemini_companion.wiring.extending import build_extending
+from gemini_companion.wiring.late import late
+from gemini_companion.wiring.loading_order import load_in_steps
 from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
 from gemini_companion.wiring.servers import build_servers
 from gemini_companion.wiring.services import build_services, new_id
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from gemini_companion.protocol.server import CompanionServer
     from gemini_companion.sessions.application import Application
     from gemini_companion.sessions.commands.registry import SlashCommands
+    from gemini_companion.sessions.memory.port import MemoryFiles
     from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.sessions.skills.service import SkillService
     from gemini_companion.settings.service import SettingsService
@@ -69,7 +72,11 @@ class Daemon:
             from gemini_companion.protocol.handshake import Handshake
 
         return Handshake(
-            version=__version__, create_host=self._create_host, on_ready=self._on_ready, on_close=self._on_close
+            version=__version__,
+            create_host=self._create_host,
+            on_ready=self._on_ready,
+            on_close=self._on_close,
+            load=load_in_steps,
         )
 
     def _create_host(self, connection: Connection, options: InitializationOptions) -> Host:
@@ -147,18 +154,22 @@ class Daemon:
         return self._app
 
     def _build_memory(self, watches: Watches) -> MemoryService:
-        from gemini_companion.adapters.memory.files import DiskMemoryFiles
         from gemini_companion.sessions.events import MemoryChanged
         from gemini_companion.sessions.memory.service import MemoryService
 
         return MemoryService(
-            DiskMemoryFiles(home_directory(self._env)),
+            late(self._memory_files),
             settings=lambda: self._settings.current,
             folders=lambda: self._app.folders() if self._app else (),
             trusted=self._settings.is_trusted,
             on_changed=lambda paths: self._app.notify_all(MemoryChanged(paths=paths)) if self._app else None,
             watch_files=watches.files,
         )
+
+    def _memory_files(self) -> MemoryFiles:
+        from gemini_companion.adapters.memory.files import DiskMemoryFiles
+
+        return DiskMemoryFiles(home_directory(self._env))
 
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""

@@ -6,9 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gemini_companion.wiring.late import late
+
 if TYPE_CHECKING:
+    from gemini_companion.sessions.commands.files import CommandFiles
     from gemini_companion.sessions.commands.registry import SlashCommands
     from gemini_companion.sessions.events import Event
+    from gemini_companion.sessions.skills.files import SkillFiles
     from gemini_companion.sessions.skills.service import SkillService
     from gemini_companion.settings.service import SettingsService
     from gemini_companion.wiring.watches import Watches
@@ -23,8 +27,6 @@ def build_extending(
     tell: Callable[[Event], None],
 ) -> tuple[SlashCommands, SkillService]:
     """Slash commands and skills of a home folder and the open workspace `folders`; `tell` gets what changed."""
-    from gemini_companion.adapters.extending.command_files import DiskCommandFiles
-    from gemini_companion.adapters.extending.skill_files import DiskSkillFiles
     from gemini_companion.sessions.commands.custom import CustomCommands
     from gemini_companion.sessions.commands.files import FileWish
     from gemini_companion.sessions.commands.registry import SlashCommands
@@ -35,13 +37,13 @@ def build_extending(
         return FileWish(folders=tuple(folders()), trusted=settings.is_trusted())
 
     custom = CustomCommands(
-        DiskCommandFiles(str(home)),
+        late(lambda: _command_files(home)),
         wish,
         on_changed=lambda: tell(SlashCommandsChanged()),
         watch_folders=watches.folders,
     )
     skills = SkillService(
-        DiskSkillFiles(str(home)),
+        late(lambda: _skill_files(home)),
         wish,
         settings=lambda: settings.current,
         switch=settings,
@@ -49,3 +51,15 @@ def build_extending(
         watch_folders=watches.folders,
     )
     return SlashCommands(custom), skills
+
+
+def _command_files(home: Path) -> CommandFiles:
+    from gemini_companion.adapters.extending.command_files import DiskCommandFiles
+
+    return DiskCommandFiles(str(home))
+
+
+def _skill_files(home: Path) -> SkillFiles:
+    from gemini_companion.adapters.extending.skill_files import DiskSkillFiles
+
+    return DiskSkillFiles(str(home))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from gemini_companion.wiring.late import late
 from gemini_companion.wiring.places import data_directory
 
 if TYPE_CHECKING:
     from gemini_companion.sessions.application import Application
+    from gemini_companion.sessions.mcp.port import Connector
     from gemini_companion.sessions.mcp.service import McpService
     from gemini_companion.settings.service import SettingsService
 
@@ -19,7 +21,6 @@ def build_servers(
     """Their service; the SDK is loaded with the first server that is started."""
     from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.mcp.choices import ChoicesInFile
-    from gemini_companion.adapters.mcp.connector import McpConnector
     from gemini_companion.sessions.events import McpServersChanged, SlashCommandsChanged
     from gemini_companion.sessions.mcp.service import McpService
 
@@ -36,7 +37,7 @@ def build_servers(
             running.notify_all(SlashCommandsChanged())
 
     return McpService(
-        McpConnector(env, folder=data_directory(env)),
+        late(lambda: _connector(env)),
         clock=SystemClock(),
         options=lambda: settings.current.mcp,
         trusted=settings.is_trusted,
@@ -45,3 +46,9 @@ def build_servers(
         on_news=tell,
         on_prompts=tell_of_prompts,
     )
+
+
+def _connector(env: Mapping[str, str]) -> Connector:
+    from gemini_companion.adapters.mcp.connector import McpConnector
+
+    return McpConnector(env, folder=data_directory(env))

@@ -7,18 +7,22 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from gemini_companion.wiring.late import late
 from gemini_companion.wiring.places import home_directory
 from gemini_companion.wiring.tools import build_ports, build_tools
 
 if TYPE_CHECKING:
     from gemini_companion.adapters.vault.vault import Vault
+    from gemini_companion.sessions.agents.port import AgentFiles
     from gemini_companion.sessions.commands.registry import SlashCommands
+    from gemini_companion.sessions.hooks.port import HookRunner
     from gemini_companion.sessions.mcp.service import McpService
     from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.sessions.models.registry import ModelRegistry
-    from gemini_companion.sessions.ports import SessionStore
+    from gemini_companion.sessions.ports import SessionStore, WorkspaceFiles
     from gemini_companion.sessions.services import Services
     from gemini_companion.sessions.skills.service import SkillService
+    from gemini_companion.sessions.system_prompt import GitStates
     from gemini_companion.sessions.tools.background import Commands
     from gemini_companion.settings.effective import Settings
 
@@ -82,13 +86,9 @@ def build_services(
     """
     import platform
 
-    from gemini_companion.adapters.agents.files import DiskAgentFiles
     from gemini_companion.adapters.clock import SystemClock
-    from gemini_companion.adapters.hooks.process import HookProcesses
     from gemini_companion.adapters.hooks.transcripts import PrivateTranscripts
-    from gemini_companion.adapters.processes.git_state import GitReader
     from gemini_companion.adapters.vault.masking import Masking
-    from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.protocol.error_data import describe
     from gemini_companion.sessions.agents.service import AgentService
     from gemini_companion.sessions.commands.registry import SlashCommands
@@ -102,14 +102,14 @@ def build_services(
         store=store,
         clock=SystemClock(),
         models=models or build_models(env, settings, environment),
-        workspace=DiskWorkspace(),
+        workspace=late(_workspace),
         settings=settings,
         new_id=new_id,
         new_nonce=lambda: secrets.token_hex(8),
         environment=env if environment is None else environment,
         system_prompt_override=system_prompt,
         write_system_prompt=write_system_prompt,
-        git=GitReader(env),
+        git=late(lambda: _git(env)),
         today=_today,
         platform=platform.system() or "unknown",
         trusted=trusted,
@@ -119,7 +119,7 @@ def build_services(
         agents=None
         if folders is None
         else AgentService(
-            DiskAgentFiles(home_directory(env)),
+            late(lambda: _agent_files(env)),
             settings=settings,
             folders=folders,
             trusted=trusted,
@@ -133,8 +133,32 @@ def build_services(
         mcp=mcp,
         slash_commands=slash_commands or SlashCommands(),
         skills=skills,
-        hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env)), files=transcripts),
+        hooks=HooksOfSessions(late(lambda: _hooks(env)), home=str(home_directory(env)), files=transcripts),
     )
+
+
+def _workspace() -> WorkspaceFiles:
+    from gemini_companion.adapters.workspace.disk import DiskWorkspace
+
+    return DiskWorkspace()
+
+
+def _agent_files(env: Mapping[str, str]) -> AgentFiles:
+    from gemini_companion.adapters.agents.files import DiskAgentFiles
+
+    return DiskAgentFiles(home_directory(env))
+
+
+def _git(env: Mapping[str, str]) -> GitStates:
+    from gemini_companion.adapters.processes.git_state import GitReader
+
+    return GitReader(env)
+
+
+def _hooks(env: Mapping[str, str]) -> HookRunner:
+    from gemini_companion.adapters.hooks.process import HookProcesses
+
+    return HookProcesses(env)
 
 
 def _today() -> str:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from gemini_companion.wiring.late import late
 from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
 
 if TYPE_CHECKING:
     from gemini_companion.adapters.processes.judging import DiskJudge
     from gemini_companion.adapters.vault.vault import Vault
+    from gemini_companion.sessions.clients import Client
+    from gemini_companion.sessions.session import Session
     from gemini_companion.sessions.tools.background import Commands
-    from gemini_companion.sessions.tools.tooling import Tooling
+    from gemini_companion.sessions.tools.consent import Consent
+    from gemini_companion.sessions.tools.tooling import Changes, Outputs, Tooling
     from gemini_companion.settings.service import SettingsService
-    from gemini_companion.tools.ports import Ports
+    from gemini_companion.tools.delegation import Delegation
+    from gemini_companion.tools.ports import CommandRunner, FileSystem, Ports, TextSearch
     from gemini_companion.tools.registry import ToolRegistry
     from gemini_companion.tools.tool import Tool
 
@@ -45,29 +50,53 @@ def _tools(commands: Commands) -> Iterable[Tool[Any]]:
 
 def build_ports(env: Mapping[str, str], vault: Vault | None = None) -> Ports:
     """What tools reach the world through; the editor is replaced by the one of the client whose prompt it is."""
-    from gemini_companion.adapters.files.disk import DiskFiles
-    from gemini_companion.adapters.processes.runner import Runner
-    from gemini_companion.adapters.search.ripgrep import RipgrepSearch
-    from gemini_companion.adapters.vault.sealing import OUTPUT
-    from gemini_companion.adapters.workspace.disk import DiskWorkspace
-    from gemini_companion.settings.places import places
     from gemini_companion.tools.no_editor import NoEditor
     from gemini_companion.tools.ports import Ports
 
-    workspace = DiskWorkspace()
-    user_file = places(home_directory(env), env).user
-    own = (str(data_directory(env)), str(home_directory(env) / ".gemini"), str(user_file.parent))
     return Ports(
-        files=DiskFiles(workspace, own=own),
-        search=RipgrepSearch(workspace),
-        commands=Runner(
-            env,
-            folder=spills_directory(env),
-            private=own,
-            closing=(lambda: vault.writer(OUTPUT)) if vault is not None else lambda: bytes,
-        ),
+        files=late(lambda: _files(env)),
+        search=late(_search),
+        commands=late(lambda: _runner(env, vault), close=_nothing_to_close),
         editor=NoEditor(),
     )
+
+
+def _files(env: Mapping[str, str]) -> FileSystem:
+    from gemini_companion.adapters.files.disk import DiskFiles
+    from gemini_companion.adapters.workspace.disk import DiskWorkspace
+
+    return DiskFiles(DiskWorkspace(), own=_own(env))
+
+
+def _search() -> TextSearch:
+    from gemini_companion.adapters.search.ripgrep import RipgrepSearch
+    from gemini_companion.adapters.workspace.disk import DiskWorkspace
+
+    return RipgrepSearch(DiskWorkspace())
+
+
+def _runner(env: Mapping[str, str], vault: Vault | None) -> CommandRunner:
+    from gemini_companion.adapters.processes.runner import Runner
+    from gemini_companion.adapters.vault.sealing import OUTPUT
+
+    return Runner(
+        env,
+        folder=spills_directory(env),
+        private=_own(env),
+        closing=(lambda: vault.writer(OUTPUT)) if vault is not None else lambda: bytes,
+    )
+
+
+def _own(env: Mapping[str, str]) -> tuple[str, ...]:
+    """The folders of the daemon itself."""
+    from gemini_companion.settings.places import places
+
+    user_file = places(home_directory(env), env).user
+    return str(data_directory(env)), str(home_directory(env) / ".gemini"), str(user_file.parent)
+
+
+async def _nothing_to_close() -> None:
+    """No command ran."""
 
 
 def build_judge(env: Mapping[str, str]) -> DiskJudge:
@@ -83,21 +112,45 @@ def build_tooling(env: Mapping[str, str], commands: Commands, settings: Settings
     """What calls need beside the tools: consent, the record of changes, what outputs leave behind."""
     import msgspec
 
-    from gemini_companion.adapters.files.stamps import StampScan
-    from gemini_companion.sessions.delegation.running import AgentsOfSession
-    from gemini_companion.sessions.tools.changes import FileChanges
-    from gemini_companion.sessions.tools.consent_service import ConsentService
     from gemini_companion.sessions.tools.editor import ClientEditor, can_ask
-    from gemini_companion.sessions.tools.outputs import CutOutputs
     from gemini_companion.sessions.tools.tooling import Tooling
 
     return Tooling(
-        consent=ConsentService(judge=build_judge(env), own=settings),
-        changes=FileChanges(StampScan()),
-        outputs=CutOutputs(),
+        consent=late(lambda: _consent(env, settings), reconsider=_nothing_to_reconsider),
+        changes=late(_changes),
+        outputs=late(_outputs),
         commands=commands,
         editor_of=ClientEditor,
-        delegation_of=AgentsOfSession,
+        delegation_of=_delegation,
         can_ask=can_ask,
         options=lambda: msgspec.structs.asdict(settings.current.tools),
     )
+
+
+def _consent(env: Mapping[str, str], settings: SettingsService) -> Consent:
+    from gemini_companion.sessions.tools.consent_service import ConsentService
+
+    return ConsentService(judge=build_judge(env), own=settings)
+
+
+def _nothing_to_reconsider(_session_id: str | None = None) -> None:
+    """Nobody was asked."""
+
+
+def _changes() -> Changes:
+    from gemini_companion.adapters.files.stamps import StampScan
+    from gemini_companion.sessions.tools.changes import FileChanges
+
+    return FileChanges(StampScan())
+
+
+def _outputs() -> Outputs:
+    from gemini_companion.sessions.tools.outputs import CutOutputs
+
+    return CutOutputs()
+
+
+def _delegation(session: Session, client: Client, turn: str, call: str, tooling: Tooling) -> Delegation:
+    from gemini_companion.sessions.delegation.running import AgentsOfSession
+
+    return AgentsOfSession(session, client, turn, call, tooling)

@@ -15,15 +15,10 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry, Usage
-from gemini_companion.sessions.interchange import (
-    ExportFormat,
-    SessionExport,
-    decode_session_file,
-    encode_session,
-    text_of,
-)
+from gemini_companion.sessions.interchange import SessionExport, decode_session_file, encode_session, text_of
 from gemini_companion.sessions.interchange.companion import VERSION
 from gemini_companion.sessions.ports import SessionMeta
+from gemini_companion.sessions.results import ExportFormat
 from tests.sessions.interchange.session_strategies import contents, logs, metas
 from tests.support.examples import examples
 

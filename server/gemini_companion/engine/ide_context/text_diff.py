@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.errors import InvalidInput
@@ -99,6 +98,8 @@ def _changes(old: list[str], new: list[str]) -> list[_Change]:
     last, new_last = len(old) - tail, len(new) - tail
     if (last - head) * (new_last - head) > _MOST_COMPARED:
         return [_Change(head, last, head, new_last)]
+    from difflib import SequenceMatcher  # of use to few: texts that differ
+
     matcher = SequenceMatcher(None, old[head:last], new[head:new_last], autojunk=False)
     return [
         _Change(first + head, end + head, new_first + head, new_end + head)

@@ -8,6 +8,7 @@ prices are cached.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from gemini_companion.engine.tokens.prices import CJK_CLASSES, LATIN, SCRIPTS, PriceTable
@@ -21,10 +22,9 @@ _WINDOW: Final = SAMPLED_PAST // _WINDOWS
 _PUNCTUATION: Final = r"!-/:-@\[-`{-~"
 _HAN, _HIRAGANA, _KATAKANA = CJK_CLASSES
 _CUT_ASCII: Final = re.compile(rf" ?(?:[A-Za-z]+|[{_PUNCTUATION}]+|[0-9]{{1,3}})|\n+(?: {{2,}})?| +|\t+|.", re.DOTALL)
-_CUT: Final = re.compile(
+_CUT: Final = (
     rf" ?(?:[{LATIN}]+|[{SCRIPTS}]+|[{_PUNCTUATION}]+|[0-9]{{1,3}})|[{_HAN}]+|[{_HIRAGANA}]+|[{_KATAKANA}]+"
-    rf"|\n+(?: {{2,}})?| +|\t+|[^\x00-\x7f{LATIN}{SCRIPTS}{_HAN}{_HIRAGANA}{_KATAKANA}]+|.",
-    re.DOTALL,
+    rf"|\n+(?: {{2,}})?| +|\t+|[^\x00-\x7f{LATIN}{SCRIPTS}{_HAN}{_HIRAGANA}{_KATAKANA}]+|."
 )
 
 _TAG: Final = re.compile(
@@ -44,7 +44,13 @@ def cut(text: str) -> list[str]:
     """
     if "<" in text:
         text = _TAG.sub(_ONE_TOKEN, text)
-    return (_CUT_ASCII if text.isascii() else _CUT).findall(text)
+    return (_CUT_ASCII if text.isascii() else _cut_all()).findall(text)
+
+
+@cache
+def _cut_all() -> re.Pattern[str]:
+    """Five milliseconds of compiling, which a daemon that sees plain ASCII alone is spared."""
+    return re.compile(_CUT, re.DOTALL)
 
 
 class LexicalTokenCounter:

@@ -9,7 +9,8 @@ CJK cost by character; words in other scripts by length; other symbols by their 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from itertools import pairwise
 from typing import Final, Generic, Literal, TypeVar
 
@@ -96,7 +97,7 @@ class PriceTable(dict[str, float]):
 
 def price_of(piece: str) -> float:
     """Expected tokens of one piece, as `lexical.cut` makes them; more than 0. Raises `IndexError` on an empty piece."""
-    known = _KNOWN_PIECES.get(piece)
+    known = _known_pieces().get(piece)
     if known is not None:
         return known
     spaced = piece[0] == " "
@@ -151,21 +152,21 @@ def _word_price(word: str, spaced: bool) -> float:
 def _punctuation_price(run: str, spaced: bool) -> float:
     if len(run) == 1:
         return 1.0
-    price = _PUNCTUATION_FIRSTS[spaced][_PUNCTUATION.index(run[0])] + sum(
+    price = _punctuation_firsts()[spaced][_PUNCTUATION.index(run[0])] + sum(
         map(_PUNCTUATION_PAIRS.__getitem__, pairwise(run))
     )
     return min(max(price, 1.0), float(len(run) + spaced))
 
 
 class _Costs(dict[_Key, float], Generic[_Key]):
-    """Costs computed when first looked up, and cached within bounds."""
+    """Costs computed when first looked up, and cached within bounds; `read` reads a table, with the first of them."""
 
-    def __init__(self, cost: Callable[[_Key], float]) -> None:
+    def __init__(self, read: Callable[[], Callable[[_Key], float]]) -> None:
         super().__init__()
-        self._cost = cost
+        self._cost = cache(read)
 
     def __missing__(self, key: _Key) -> float:
-        cost = self._cost(key)
+        cost = self._cost()(key)
         if len(self) < _REMEMBERED_COSTS:
             self[key] = cost
         return cost
@@ -197,11 +198,16 @@ def _by_punctuation(table: str) -> Callable[[_Pair], float]:
     return lambda pair: costs[_PUNCTUATION.index(pair[0]) * len(_PUNCTUATION) + _PUNCTUATION.index(pair[1])]
 
 
-def _character(deviations: dict[str, float]) -> Callable[[str], float]:
+def _characters() -> Callable[[str], float]:
+    deviations = {c: hundredths / 100 for hundredths, group in coefficients.CHARACTERS.items() for c in group}
     ordinary = {block: run[-1] for block, run in coefficients.SCRIPT_RUNS.items()} | {
         block: run[-1] for block, run in coefficients.CJK_RUNS.items()
     }
     return lambda character: ordinary.get(block_of(character), 1.0) + deviations.get(character, 0.0)
+
+
+def _symbols() -> Callable[[_Pair], float]:
+    return _symbol
 
 
 def _symbol(pair: _Pair) -> float:
@@ -209,19 +215,20 @@ def _symbol(pair: _Pair) -> float:
     return repeated if pair[0] == pair[1] else each
 
 
-_INNER_PAIRS: Final = _Costs(_inner_pairs())
-_FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.FIRST_PAIRS))
-_SPACED_FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.SPACED_FIRST_PAIRS))
-_LAST_PAIRS: Final = _Costs(_by_letters(coefficients.LAST_PAIRS))
-_KNOWN_PIECES: Final = {
-    piece: float(tokens) for tokens, pieces in known_pieces.KNOWN_PIECES.items() for piece in pieces
-}
-_PUNCTUATION_FIRSTS: Final = (
-    _hundredths(coefficients.PUNCTUATION_FIRST),
-    _hundredths(coefficients.PUNCTUATION_SPACED_FIRST),
-)
-_PUNCTUATION_PAIRS: Final = _Costs(_by_punctuation(coefficients.PUNCTUATION_PAIRS))
-_CHARACTERS: Final = _Costs(
-    _character({c: hundredths / 100 for hundredths, group in coefficients.CHARACTERS.items() for c in group})
-)
-_SYMBOL_PAIRS: Final = _Costs(_symbol)
+@cache
+def _known_pieces() -> Mapping[str, float]:
+    return {piece: float(tokens) for tokens, pieces in known_pieces.KNOWN_PIECES.items() for piece in pieces}
+
+
+@cache
+def _punctuation_firsts() -> tuple[list[float], list[float]]:
+    return _hundredths(coefficients.PUNCTUATION_FIRST), _hundredths(coefficients.PUNCTUATION_SPACED_FIRST)
+
+
+_INNER_PAIRS: Final = _Costs(_inner_pairs)
+_FIRST_PAIRS: Final = _Costs(partial(_by_letters, coefficients.FIRST_PAIRS))
+_SPACED_FIRST_PAIRS: Final = _Costs(partial(_by_letters, coefficients.SPACED_FIRST_PAIRS))
+_LAST_PAIRS: Final = _Costs(partial(_by_letters, coefficients.LAST_PAIRS))
+_PUNCTUATION_PAIRS: Final = _Costs(partial(_by_punctuation, coefficients.PUNCTUATION_PAIRS))
+_CHARACTERS: Final = _Costs(_characters)
+_SYMBOL_PAIRS: Final = _Costs(_symbols)

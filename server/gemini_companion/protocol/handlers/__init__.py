@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gemini_companion.protocol.handlers import skills as skills
     from gemini_companion.protocol.handlers import slash_commands as slash_commands
     from gemini_companion.protocol.handlers import tools as tools
+    from gemini_companion.protocol.handlers import views as views
 
 NAMES: Final = frozenset(
     {
@@ -45,6 +46,7 @@ NAMES: Final = frozenset(
         "skills",
         "slash_commands",
         "tools",
+        "views",
     }
 )
 

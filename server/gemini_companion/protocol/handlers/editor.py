@@ -85,10 +85,12 @@ def ide_context(host: Host, params: IdeContextParams) -> None:
 
 
 async def files(host: Host, params: FilesParams) -> WorkspaceFileList:
+    host.app.expect_prompt()
     return await find_files(host.app.services.workspace, host.client, params.query, params.limit)
 
 
 async def check(host: Host, params: PromptCheckParams) -> PromptCheck:
+    host.app.expect_prompt()
     return await check_prompt(host.app.services, host.client, params.prompt)
 
 

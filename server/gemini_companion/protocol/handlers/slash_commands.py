@@ -10,6 +10,7 @@ from gemini_companion.sessions.transcript.commands import sent_text
 
 
 async def list_(host: Host, params: Empty) -> SlashCommandList:
+    host.app.expect_prompt()
     return await host.app.services.slash_commands.listed()
 
 

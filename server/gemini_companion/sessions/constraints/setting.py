@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 
 from gemini_companion.engine.constraints.budget import BUDGET_CHARACTERS, is_beyond_budget
-from gemini_companion.engine.constraints.contradiction import contradicted
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.constraint import Constraint, ConstraintScope, ConstraintState
 from gemini_companion.engine.history.log import PinEntry, UnpinEntry
@@ -127,6 +126,8 @@ def _wished(
         )
     if state == "inForce" and (before is None or one.text != before.text):
         others = [other for other in session.history.standing if other.constraint_id != one.constraint_id]
+        from gemini_companion.engine.constraints.contradiction import contradicted
+
         against = contradicted(one.text, others)
         one = msgspec.structs.replace(one, replaces=against.constraint_id if against else one.replaces)
     return one

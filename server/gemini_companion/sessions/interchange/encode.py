@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias
 
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import Entry
@@ -11,8 +10,7 @@ from gemini_companion.sessions.interchange.companion import encode_export
 from gemini_companion.sessions.interchange.gemini_cli_export import encode_for_gemini_cli
 from gemini_companion.sessions.interchange.pieces import Piece
 from gemini_companion.sessions.ports import SessionMeta
-
-ExportFormat: TypeAlias = Literal["companion", "gemini-cli", "gemini-cli-jsonl"]
+from gemini_companion.sessions.results import ExportFormat
 
 
 def encode_session(

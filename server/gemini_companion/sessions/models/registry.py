@@ -162,18 +162,23 @@ class ModelRegistry:
         return next((found for provider in self._providers() if (found := embedder(provider))), None)
 
     async def warm_up(self) -> None:
-        """Load what the providers that are set up need before their first answer: the fallback, if there is none.
-
-        Raises `CompanionError`.
-        """
-        ready = [one.provider for one in self._registrations[:-1] if one.provider is not None and one.is_set_up()]
-        for provider in ready or [self._fallback_provider]:
+        """Load what the providers that are set up need before their first answer. Raises `CompanionError`."""
+        for provider in self._set_up():
             await provider.warm_up()
+
+    async def warm_up_fallback(self) -> None:
+        """The same for the fallback where no other is set up: quick, so it can wait until a prompt is likely."""
+        if not self._set_up():
+            await self._fallback_provider.warm_up()
 
     async def close(self) -> None:
         """Close the providers' connections."""
         for provider in (*self._providers(), *self._retired):
             await provider.close()
+
+    def _set_up(self) -> list[ModelProvider]:
+        """The providers, but for the fallback, that would answer."""
+        return [one.provider for one in self._registrations[:-1] if one.provider is not None and one.is_set_up()]
 
     def _registered(self, name: str) -> Registration:
         """The first registration that serves the name, else the last."""
