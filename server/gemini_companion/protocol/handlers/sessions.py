@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.methods import Empty
-from gemini_companion.protocol.session_types import ExportParams, KeepSessionParams
+from gemini_companion.protocol.session_types import ExportParams, KeepSessionParams, NewestParams
 from gemini_companion.protocol.types import (
     ForkParams,
     HistoryParams,
@@ -32,6 +32,7 @@ from gemini_companion.sessions.results import (
     EventPage,
     Exported,
     HistoryPage,
+    NewestContents,
     Pin,
     PinList,
     SessionInfo,
@@ -40,6 +41,7 @@ from gemini_companion.sessions.results import (
 from gemini_companion.sessions.statistics.shapes import Stats
 from gemini_companion.sessions.system_prompt import SystemPromptReport
 from gemini_companion.sessions.transcript import inspection
+from gemini_companion.sessions.transcript.newest import newest_contents
 from gemini_companion.sessions.transcript.pages import history_page
 
 
@@ -83,6 +85,12 @@ async def export(host: Host, params: ExportParams) -> Exported:
 
 async def import_(host: Host, params: ImportParams) -> SessionInfo:
     return await host.app.import_session(host.client, params.path)
+
+
+async def newest(host: Host, params: NewestParams) -> NewestContents:
+    app, session_id = host.app, params.session_id
+    held = app.loaded(session_id) if app.services.store.holds(session_id) else None
+    return await newest_contents(app.services, held, session_id, params.limit)
 
 
 async def history(host: Host, params: HistoryParams) -> HistoryPage:
