@@ -72,6 +72,12 @@ export interface ImportParams {
   readonly path: string;
 }
 
+/** Whole turns, of at most `limit` contents in all. */
+export interface NewestParams {
+  readonly sessionId: string;
+  readonly limit?: number;
+}
+
 /** `model` is what the model gets, `transcript` everything ever written. Without `limit`: all of it. */
 export interface HistoryParams {
   readonly view: "model" | "transcript";
@@ -1267,15 +1273,12 @@ export interface Exported {
   readonly content: string;
 }
 
-/** Contents in order. */
-export interface HistoryPage {
+/** The end of a session, oldest first, whether it is loaded or not. */
+export interface NewestContents {
+  /** As a listing has it, where it is not loaded. */
+  readonly session: SessionInfo;
+  /** Of a transcript. */
   readonly contents: readonly HistoryItem[];
-  /** The log's newest sequence number. */
-  readonly version: number;
-  /** Rises with every change of the view except appending. */
-  readonly epoch: number;
-  /** Where the next page begins; absent on the last. */
-  readonly nextCursor?: string;
 }
 
 /** One content of a listing, with its origin in the log. */
@@ -1328,6 +1331,17 @@ export interface ContextReceipt {
   readonly selectionCut?: SelectionCut;
   /** Open files that were left out because only so many go along. */
   readonly moreOpenFiles?: number;
+}
+
+/** Contents in order. */
+export interface HistoryPage {
+  readonly contents: readonly HistoryItem[];
+  /** The log's newest sequence number. */
+  readonly version: number;
+  /** Rises with every change of the view except appending. */
+  readonly epoch: number;
+  /** Where the next page begins; absent on the last. */
+  readonly nextCursor?: string;
 }
 
 /** The end of a turn. */
@@ -2182,6 +2196,8 @@ export interface Requests {
   readonly "gemini/session/export": { readonly params: ExportParams; readonly result: Exported };
   /** Read a session file; the session becomes the current one. */
   readonly "gemini/session/import": { readonly params: ImportParams; readonly result: SessionInfo };
+  /** The newest turns of a session as its log has them, without loading it: what can be shown while it is opened. */
+  readonly "gemini/session/newest": { readonly params: NewestParams; readonly result: NewestContents };
   /** What the model gets, or everything that was ever written. A page's cursor into the model's view holds until its epoch changes. */
   readonly "gemini/session/history": { readonly params: HistoryParams; readonly result: HistoryPage };
   /** Send a prompt. Deltas come as events; the result is the whole answer. Prompts wait for each other in order. */
@@ -2349,6 +2365,7 @@ export const RequestMethod = {
   sessionDelete: "gemini/session/delete",
   sessionExport: "gemini/session/export",
   sessionImport: "gemini/session/import",
+  sessionNewest: "gemini/session/newest",
   sessionHistory: "gemini/session/history",
   chat: "gemini/chat",
   chatResume: "gemini/chat/resume",

@@ -654,6 +654,11 @@ export const historyItem = v.object({
   durationMs: v.exactOptional(integer),
 });
 
+export const newestContents = v.object({
+  session: sessionInfo,
+  contents: v.array(historyItem),
+});
+
 export const historyPage = v.object({
   contents: v.array(historyItem),
   version: integer,
@@ -1216,6 +1221,7 @@ export const results = {
   "gemini/session/delete": v.null(),
   "gemini/session/export": exported,
   "gemini/session/import": sessionInfo,
+  "gemini/session/newest": newestContents,
   "gemini/session/history": historyPage,
   "gemini/chat": chatResult,
   "gemini/chat/resume": chatResult,

@@ -65,3 +65,27 @@ async def test_two_servers_on_one_store_lose_nothing_and_the_second_is_told_who_
             said = [item for item in said if item["kind"] != "ide"]
             assert len(said) == count
             assert not any(item.get("outcome") for item in said)
+
+
+async def test_the_newest_turns_of_a_stored_chat_come_while_it_is_being_opened(tmp_path: Path, workspace: Path) -> None:
+    environment = server_environment(tmp_path)
+    async with editor(environment, workspace) as spoken:
+        chat = await spoken.ask("gemini/chat", {"prompt": "remember the port 8123"})
+        for number in range(3):
+            await spoken.ask("gemini/chat", {"prompt": f"and the port 900{number}"})
+    named = {"sessionId": chat["sessionId"]}
+    async with editor(environment, workspace) as again:
+        newest = again.start("gemini/session/newest", {**named, "limit": 5})
+        opening = again.start("gemini/session/open", named)
+        await asyncio.wait({newest, opening}, return_when=asyncio.FIRST_COMPLETED)
+        assert newest.done()
+        ahead = await newest
+        info = await opening
+        assert (ahead["session"]["sessionId"], ahead["session"]["title"]) == (info["sessionId"], info["title"])
+        whole = (await again.ask("gemini/session/history", {**named, "view": "transcript"}))["contents"]
+        assert 0 < len(ahead["contents"]) <= 5
+        assert ahead["contents"] == whole[-len(ahead["contents"]) :]
+        assert (await again.ask("gemini/session/newest", {**named, "limit": 5}))["contents"] == ahead["contents"]
+        gone = await again.fails("gemini/session/newest", {"sessionId": "nothing"})
+        assert gone.code == 1001
+        assert (await again.fails("gemini/session/newest", {**named, "limit": 0})).code == -32602

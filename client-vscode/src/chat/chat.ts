@@ -2,13 +2,13 @@
 import type { Disposable } from "vscode";
 import type { ContextReporterPort } from "../context/port.js";
 import type { EventParams, SessionInfo } from "../protocol.gen.js";
-import { ChatState, type ChatStateNeeds, type Memory } from "./chatState.js";
-import type { Conversation } from "./pure/conversation.js";
+import { ChatState, type ChatStateNeeds } from "./chatState.js";
+import { LeftChats } from "./leftChats.js";
 import type { PromptQueue } from "./pure/queue.js";
 import { withUsage } from "./pure/usage.js";
 import { Prompts } from "./prompts.js";
 import { Questions } from "./questions.js";
-import { openSession, readTranscript, type Transcript } from "./session.js";
+import { openSession, readTranscript, type Newest, type Transcript } from "./session.js";
 
 const LAST_SESSION = "lastSession";
 /** Events that come in numbers, and change nothing but a row. */
@@ -24,14 +24,9 @@ export class Chat extends ChatState {
   /** Resolves when the draft of the last session is read: before it, a page would show an empty composer. */
   readonly loaded: Promise<void>;
 
-  readonly #memory: Memory;
   readonly #reporter: ContextReporterPort;
   readonly #subscriptions: Disposable[] = [];
-  /**
-   * Conversations that were left while an answer was under way: events go on reaching them until it ends, or until they are shown again
-   * where only they know how it ended.
-   */
-  readonly #left = new Map<string, Conversation>();
+  readonly #left = new LeftChats();
   /** The titles of the chats that were listed, by session. */
   readonly titles = new Map<string, string>();
   #opening: Promise<void> = Promise.resolve();
@@ -40,7 +35,6 @@ export class Chat extends ChatState {
   constructor(needs: ChatNeeds) {
     super(needs);
     const { daemon, reporter } = needs;
-    this.#memory = needs.memory;
     this.#reporter = reporter;
     this.prompts = new Prompts(this, this, reporter);
     this.questions = new Questions(
@@ -63,7 +57,7 @@ export class Chat extends ChatState {
       }),
       daemon.onCompressionStatus((report) => {
         if (report.sessionId !== this.info?.sessionId) {
-          this.#elsewhere(report.sessionId, (left) => left.standing(report));
+          this.#left.happens(report.sessionId, (left) => left.standing(report));
           return;
         }
         this.status = report;
@@ -91,7 +85,7 @@ export class Chat extends ChatState {
   }
 
   get #lastSession(): string | undefined {
-    const last = this.#memory.get(LAST_SESSION);
+    const last = this.memory.get(LAST_SESSION);
     return typeof last === "string" && last ? last : undefined;
   }
 
@@ -131,30 +125,43 @@ export class Chat extends ChatState {
   }
 
   async #open(sessionId: string | undefined, takeOver = false): Promise<void> {
-    await this.#show(sessionId === undefined ? undefined : await openSession(this.daemon, sessionId, takeOver));
+    if (sessionId === undefined) return this.#show(undefined);
+    const isHere = sessionId === this.info?.sessionId || this.#left.has(sessionId);
+    const ahead = isHere ? undefined : (newest: Newest) => this.#showAhead(newest);
+    await this.#show(await openSession(this.daemon, sessionId, takeOver, ahead));
   }
 
-  async #show(info: SessionInfo | undefined, isNew = false): Promise<void> {
+  /** The newest turns of a chat that is being opened, to be read meanwhile. A prompt that is sent waits until it is open. */
+  async #showAhead({ session, transcript }: Newest): Promise<void> {
+    await this.#turnTo(session);
+    this.work.turnTo(session);
+    this.#showNewest(transcript);
+    this.reset();
+  }
+
+  /** A chat takes the place of another one, with its draft and its queue. */
+  async #turnTo(info: SessionInfo | undefined, isNew = false): Promise<void> {
     // A prompt that was sent while the daemon was starting belongs to the session that opens then.
     const isAnother = info?.sessionId !== this.info?.sessionId && this.info !== undefined;
-    const left = this.#left.get(info?.sessionId ?? "");
-    const isBack = info !== undefined && info.sessionId !== this.info?.sessionId;
+    const left = this.#left.take(info?.sessionId);
     if (isAnother || isNew || left) {
       if (this.info) this.prompts.leave(this.info.sessionId);
-      if (this.info && this.job.kind !== "idle") this.#left.set(this.info.sessionId, this.conversation);
+      if (this.info && this.job.kind !== "idle") this.#left.keep(this.info.sessionId, this.conversation);
       this.conversation = left ?? this.blankConversation();
-      this.#left.delete(info?.sessionId ?? "");
     }
     this.info = info;
     this.conversation.join(info?.runningTurn);
     this.status = undefined;
-    await this.#memory.update(LAST_SESSION, info?.sessionId);
     await this.loaded;
-    if (info?.sessionId !== this.draftStore.sessionId) {
-      this.prompts.queue.clear();
-      await this.#loadDraft(info?.sessionId);
-      this.prefill(this.saved.draft);
-    }
+    if (info?.sessionId === this.draftStore.sessionId) return;
+    this.prompts.queue.clear();
+    await this.#loadDraft(info?.sessionId);
+    this.prefill(this.saved.draft);
+  }
+
+  async #show(info: SessionInfo | undefined, isNew = false): Promise<void> {
+    await this.#turnTo(info, isNew);
+    await this.memory.update(LAST_SESSION, info?.sessionId);
     const [models, asked, transcript] = await Promise.all([
       this.daemon.request("gemini/models", {}),
       this.work.open(info),
@@ -170,7 +177,7 @@ export class Chat extends ChatState {
       this.#keepRunning();
     }
     this.reset();
-    if (isBack) this.prompts.resume(info.sessionId);
+    if (info) this.prompts.resume(info.sessionId);
   }
 
   /** The newest messages of a long chat, to be read while the others come. What is shown already stays. */
@@ -250,17 +257,9 @@ export class Chat extends ChatState {
     if (conversation === this.conversation) this.loadTranscript(transcript);
   }
 
-  /** Something happens in a chat that is not shown: it matters as long as its rows are kept. */
-  #elsewhere(sessionId: string, happens: (left: Conversation) => void): void {
-    const left = this.#left.get(sessionId);
-    if (!left) return;
-    happens(left);
-    if (left.liveAnswers.length === 0 && !left.runningCompression && !left.hasUnlisted) this.#left.delete(sessionId);
-  }
-
   #receive(params: EventParams): void {
     if (params.sessionId !== this.info?.sessionId) {
-      this.#elsewhere(params.sessionId, (left) => left.apply(params));
+      this.#left.happens(params.sessionId, (left) => left.apply(params));
       return;
     }
     if (params.event.type === "usageUpdated" && this.status) this.status = withUsage(this.status, params.event);
@@ -325,7 +324,7 @@ export class Chat extends ChatState {
     if (this.info) return this.info.sessionId;
     this.info = await this.daemon.request("gemini/session/new", {});
     this.work.begun(this.info);
-    await this.#memory.update(LAST_SESSION, this.info.sessionId);
+    await this.memory.update(LAST_SESSION, this.info.sessionId);
     await this.draftStore.begun(this.info.sessionId);
     this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: this.info.sessionId });
     return this.info.sessionId;

@@ -79,7 +79,7 @@ export class ChatState implements Disposable {
   readonly #outputs = new EventEmitter<ToolOutput>();
   readonly #ended = new EventEmitter<AnswerEnd>();
   readonly #prefilled = new EventEmitter<string>();
-  readonly #memory: Memory;
+  protected readonly memory: Memory;
   readonly #place: (path: string) => string;
   #askedModel: string | undefined;
   #fault: ErrorView | undefined;
@@ -89,7 +89,7 @@ export class ChatState implements Disposable {
     this.t = needs.t;
     this.daemon = needs.daemon;
     this.draftStore = new DraftStore(needs.drafts);
-    this.#memory = needs.memory;
+    this.memory = needs.memory;
     this.#place = needs.place;
     this.work = new Work(
       needs.daemon,
@@ -183,7 +183,7 @@ export class ChatState implements Disposable {
 
   chooseModel(name: string | undefined): void {
     this.#askedModel = name;
-    void this.#memory.update(ASKED_MODEL, name);
+    void this.memory.update(ASKED_MODEL, name);
     this.touch();
   }
 

@@ -42,6 +42,13 @@ export async function readTranscript(
   return { items: pages.flat(), compressions, constraints };
 }
 
+/** What a session shows while it is opened. */
+export interface Newest {
+  /** As a listing has it: what is known of a session that is not loaded. */
+  readonly session: SessionInfo;
+  readonly transcript: Transcript;
+}
+
 /** A page of the transcript, oldest first; its cursor leads to the page before it. */
 function readPage(daemon: DaemonPort, sessionId: string, limit: number, cursor?: string): Promise<HistoryPage> {
   return daemon.request("gemini/session/history", {
@@ -64,16 +71,44 @@ function wholeTurns({ items, compressions, constraints }: Transcript): Transcrip
   };
 }
 
-/** The session, made the current one; `undefined` if it is gone. Rejects with `DaemonFault` for anything else. */
+/**
+ * The session, made the current one; `undefined` if it is gone. `showAhead` takes its newest turns if they are read before it is open.
+ * Rejects with `DaemonFault` for anything else.
+ */
 export async function openSession(
   daemon: DaemonPort,
   sessionId: string,
   takeOver = false,
+  showAhead?: (newest: Newest) => Promise<void>,
 ): Promise<SessionInfo | undefined> {
+  const reading = showAhead && readNewest(daemon, sessionId); // asked for first, and so answered first
+  const opening = opened(daemon, sessionId, takeOver);
+  if (showAhead) {
+    const isOpen = opening.then(
+      () => undefined,
+      () => undefined,
+    );
+    const newest = await Promise.race([reading, isOpen]);
+    if (newest && newest.transcript.items.length > 0) await showAhead(newest);
+  }
+  return opening;
+}
+
+async function opened(daemon: DaemonPort, sessionId: string, takeOver: boolean): Promise<SessionInfo | undefined> {
   try {
     return await daemon.request("gemini/session/open", { sessionId, takeOver });
   } catch (error) {
     if (error instanceof DaemonFault && error.data.kind === "sessionNotFound") return undefined;
     throw error;
+  }
+}
+
+/** `undefined` if they cannot be had: an older daemon does not know them, and of any other fault the opening tells. */
+async function readNewest(daemon: DaemonPort, sessionId: string): Promise<Newest | undefined> {
+  try {
+    const { session, contents } = await daemon.request("gemini/session/newest", { sessionId, limit: NEWEST_CONTENTS });
+    return { session, transcript: { items: contents, compressions: [], constraints: [] } };
+  } catch {
+    return undefined;
   }
 }

@@ -54,13 +54,18 @@ export class Work {
     return standing(this.#listed).filter((change) => path === undefined || change.path === path);
   }
 
-  /** Another session is shown. Returns the questions that wait in it. */
-  async open(info: SessionInfo | undefined): Promise<readonly ToolQuestion[]> {
+  /** Another session is shown, of which nothing is known yet. */
+  turnTo(info: SessionInfo | undefined): void {
     this.#sessionId = info?.sessionId;
     this.#mode = info?.mode ?? "ask";
     this.#tasks = [];
     this.#take({ changes: [] });
     this.tell.unfinished(undefined);
+  }
+
+  /** Another session is shown. Returns the questions that wait in it. */
+  async open(info: SessionInfo | undefined): Promise<readonly ToolQuestion[]> {
+    this.turnTo(info);
     if (info === undefined) return [];
     const { sessionId } = info;
     const [tools] = await Promise.all([

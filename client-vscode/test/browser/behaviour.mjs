@@ -242,6 +242,53 @@ const scenes = {
     assert.ok(marked.top > 0 && marked.bottom < 800, `it is at ${marked.top} px`);
   },
 
+  "lays a long block of code out as it comes into sight, and nothing of it is cut, lost or moved by that": async ({
+    at,
+    page,
+    frames,
+  }) => {
+    const lines = Array.from({ length: 4_000 }, (_, line) => `line ${line} of it`);
+    lines[3_600] = `the widest ${"word ".repeat(60)}ends`;
+    const row = await at("total");
+    await at("stream", `\`\`\`text\n${lines.join("\n")}\n\`\`\`\n`);
+    await at("finish");
+    await frames(4);
+    assert.equal(await at("find", row, "line 3210 of"), true);
+    await frames(8);
+    const { text, top, bottom } = await at("markedBox");
+    assert.equal(text, "line 3210 of");
+    assert.ok(top >= 0 && bottom <= 800, `it is at ${top} px`);
+    const size = () =>
+      page.evaluate(() => {
+        const pre = [...document.querySelectorAll("figure.code pre")].at(-1);
+        return { height: pre.getBoundingClientRect().height, width: pre.scrollWidth };
+      });
+    const before = await size();
+    const place = await at("inSight");
+    await frames(8);
+    assert.deepEqual(await at("inSight"), place);
+    for (let share = 0; share <= 1; share += 0.02) {
+      await page.evaluate((share) => {
+        const feed = document.querySelector("[role=feed]");
+        const article = feed.querySelector("article:last-of-type");
+        feed.scrollTop = feed.scrollHeight - article.getBoundingClientRect().height * (1 - share);
+      }, share);
+      await frames(1);
+    }
+    const after = await size();
+    assert.ok(Math.abs(after.height - before.height) < 2, `it grew by ${after.height - before.height} px`);
+    assert.ok(Math.abs(after.width - before.width) < 2, `it became wider by ${after.width - before.width} px`);
+    const read = await page.evaluate(() => {
+      const pre = [...document.querySelectorAll("figure.code pre")].at(-1);
+      const selection = document.getSelection();
+      selection.selectAllChildren(pre);
+      const [slice] = [...pre.querySelectorAll(".code-slice")].slice(-2);
+      return { copied: String(selection), isCut: slice.scrollWidth > slice.clientWidth };
+    });
+    assert.equal(read.copied.trimEnd(), lines.join("\n"));
+    assert.equal(read.isCut, false, "its longest line can be read to the end");
+  },
+
   "has one message in the order of the Tab key, wherever the reader is": async ({ at, page, frames }) => {
     for (const share of [0.9, 0.5, 0.1]) {
       await at("scrollTo", share);

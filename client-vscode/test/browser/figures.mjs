@@ -12,6 +12,7 @@ export const LIMITS = {
   prompt: { putMs: FRAME, unfoldMs: FRAME, scrollMs: FRAME, findMs: FRAME, foldMs: FRAME },
   table: { streamMs: FRAME, putMs: FRAME, unfoldMs: FRAME, scrollMs: FRAME, findMs: FRAME },
   code: { streamMs: FRAME, putMs: FRAME, unfoldMs: FRAME, scrollMs: FRAME, findMs: FRAME },
+  composer: { pasteMs: FRAME },
   activation: { ms: 60 },
   page: { firstPaintMs: 100 },
   session: { openMs: 200, nodes: 1_500 },

@@ -3,6 +3,8 @@ import type { FromPage, PanelState, Row, ToolRow, ToPage, Unnumbered } from "../
 import { CHANGED, TASKS, commandAsked, commandRow, editAsked, lookedAt, personAsked } from "../panel/toolRows.js";
 import { answerRow, conversation, panelState } from "./rows.js";
 import { answers } from "../panel/answers.js";
+import { longPrompt } from "./heavyRows.js";
+import { painted } from "./measuring.js";
 
 const sent: FromPage[] = [];
 let rows: Row[] = [];
@@ -87,6 +89,19 @@ function putOut(callId: string, output: string): void {
   if (row !== undefined) post({ type: "output", rowId: row.id, version: (version += 1), callId, output });
 }
 
+/** A text area like the composer's, but nobody listens to it. */
+function bareArea(): void {
+  const area = document.createElement("textarea");
+  area.id = "bare";
+  area.style.cssText = "position: fixed; inset: 0 0 auto; block-size: 40vh";
+  document.body.append(area);
+}
+
+/** Resolves when what was done has been painted, and what it put off to later frames too. */
+async function idle(): Promise<void> {
+  for (let frame = 0; frame < 20; frame++) await painted();
+}
+
 const feed = (): Element => document.querySelector("[role=feed]") ?? document.body;
 
 /** In the window as soon as the page takes messages. */
@@ -97,6 +112,9 @@ const tests = {
   add,
   stream,
   conversation,
+  copyLongPrompt: () => navigator.clipboard.writeText(longPrompt()),
+  bareArea,
+  idle,
   callTools,
   putOut,
   tools: { CHANGED, TASKS, commandAsked, commandRow, editAsked, lookedAt, personAsked },

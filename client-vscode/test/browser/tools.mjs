@@ -30,12 +30,25 @@ const scenes = {
     await frames(2);
     await page.getByRole("menuitem", { name: "Statistics" }).click();
     await page.locator(".statistics-chart").waitFor();
-    const [wide, fits] = await page.evaluate(() => {
+    const [wide, fits, right] = await page.evaluate(() => {
       const shown = document.querySelector(".statistics-chart")?.closest("[role=dialog]");
-      return [document.documentElement.scrollWidth, shown !== null && shown.scrollWidth <= shown.clientWidth];
+      const ends = [...document.querySelectorAll(".statistics-more td")].map(
+        (cell) => cell.getBoundingClientRect().right,
+      );
+      return [document.documentElement.scrollWidth, shown.scrollWidth <= shown.clientWidth, Math.max(...ends)];
     });
     assert.equal(wide, WIDTH);
-    assert.ok(fits, "its tables scroll by themselves");
+    assert.ok(fits, "nothing of it is wider than the panel");
+    assert.ok(right > 0 && right <= WIDTH, `the last cell of its tables ends at ${right} px`);
+    const models = page.getByRole("table", { name: "Models" });
+    assert.equal(await models.getByRole("columnheader").count(), 7, "who hears it has its headings");
+    assert.deepEqual(
+      await models
+        .getByRole("row", { name: /^gemini-2.5-pro/ })
+        .getByRole("cell")
+        .allInnerTexts(),
+      ["Answers", "51", "3,980,118", "112,000", "1.2 sec", "$2.11"],
+    );
   },
 
   "asks without taking the keys of who writes, and answers nothing by them": async ({ page, at, frames }) => {

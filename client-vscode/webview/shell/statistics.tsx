@@ -125,76 +125,79 @@ function purposeOf({ purpose }: ModelSums): string {
 }
 
 function Models({ stats, locale }: Props) {
-  const rows = stats.models ?? [];
-  if (rows.length === 0) return null;
-  return (
-    <details class="statistics-more" open>
-      <summary>{t("Models")}</summary>
-      <div class="statistics-scroll" tabIndex={0} role="group" aria-label={t("Models")}>
-        <table class="parts">
-          <thead>
-            <tr>
-              {[t("Model"), t("For"), t("Calls"), t("In"), t("Out"), t("First word"), t("Cost")].map((label) => (
-                <th key={label} scope="col">
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={`${row.model} ${row.purpose}`}>
-                <th scope="row" dir="auto">
-                  {row.model}
-                </th>
-                <td>{purposeOf(row)}</td>
-                <td>{formatCount(row.calls, locale)}</td>
-                <td>{formatCount(row.promptTokens, locale)}</td>
-                <td>{formatCount(row.outputTokens + row.thoughtTokens, locale)}</td>
-                <td>{row.first == null ? "–" : formatDuration(row.first.median, locale)}</td>
-                <td>{row.cost == null ? "–" : formatCost(row.cost, locale)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </details>
-  );
+  const rows = (stats.models ?? []).map((row) => ({
+    key: `${row.model} ${row.purpose}`,
+    name: row.model,
+    cells: [
+      purposeOf(row),
+      formatCount(row.calls, locale),
+      formatCount(row.promptTokens, locale),
+      formatCount(row.outputTokens + row.thoughtTokens, locale),
+      row.first == null ? "–" : formatDuration(row.first.median, locale),
+      row.cost == null ? "–" : formatCost(row.cost, locale),
+    ],
+  }));
+  const columns = [t("For"), t("Calls"), t("In"), t("Out"), t("First word"), t("Cost")];
+  return <More title={t("Models")} first={t("Model")} columns={columns} rows={rows} isOpen />;
 }
 
 function Tools({ stats, locale }: Props) {
-  const rows = stats.tools ?? [];
+  const rows = (stats.tools ?? []).map((row) => ({
+    key: row.name,
+    name: row.name,
+    cells: [
+      formatCount(row.calls, locale),
+      formatCount(row.declined, locale),
+      formatCount(row.failed, locale),
+      formatDuration(row.durationMs, locale),
+      row.tokens == null ? "–" : formatCount(row.tokens, locale),
+    ],
+  }));
+  const columns = [t("Calls"), t("Declined"), t("Failed"), t("Time"), t("Tokens now")];
+  return <More title={t("Tools")} first={t("Tool")} columns={columns} rows={rows} />;
+}
+
+interface MoreProps {
+  readonly title: string;
+  /** What the rows' names are. */
+  readonly first: string;
+  /** What stands in the cells behind them. */
+  readonly columns: readonly string[];
+  readonly rows: readonly { readonly key: string; readonly name: string; readonly cells: readonly string[] }[];
+  readonly isOpen?: boolean;
+}
+
+/** A table with more columns than the panel has room for: each row is seen as a small list, whose cells say what they are. */
+function More({ title, first, columns, rows, isOpen = false }: MoreProps) {
   if (rows.length === 0) return null;
   return (
-    <details class="statistics-more">
-      <summary>{t("Tools")}</summary>
-      <div class="statistics-scroll" tabIndex={0} role="group" aria-label={t("Tools")}>
-        <table class="parts">
-          <thead>
-            <tr>
-              {[t("Tool"), t("Calls"), t("Declined"), t("Failed"), t("Time"), t("Tokens now")].map((label) => (
-                <th key={label} scope="col">
-                  {label}
-                </th>
+    <details class="statistics-more" open={isOpen}>
+      <summary>{title}</summary>
+      <table class="parts statistics-table" aria-label={title}>
+        <thead>
+          <tr>
+            {[first, ...columns].map((label) => (
+              <th key={label} scope="col">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ key, name, cells }) => (
+            <tr key={key}>
+              <th scope="row" dir="auto">
+                {name}
+              </th>
+              {cells.map((cell, index) => (
+                <td key={columns[index]} data-label={columns[index]}>
+                  {cell}
+                </td>
               ))}
             </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.name}>
-                <th scope="row" dir="auto">
-                  {row.name}
-                </th>
-                <td>{formatCount(row.calls, locale)}</td>
-                <td>{formatCount(row.declined, locale)}</td>
-                <td>{formatCount(row.failed, locale)}</td>
-                <td>{formatDuration(row.durationMs, locale)}</td>
-                <td>{row.tokens == null ? "–" : formatCount(row.tokens, locale)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </table>
     </details>
   );
 }

@@ -62,6 +62,7 @@ METHODS: Final = (
     "gemini/session/list",
     "gemini/session/mode",
     "gemini/session/new",
+    "gemini/session/newest",
     "gemini/session/open",
     "gemini/session/rename",
     "gemini/session/subscribe",

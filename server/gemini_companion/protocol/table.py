@@ -47,6 +47,8 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
     request("gemini/session/export", lambda: handlers.sessions.export, errors=_READS, doc="A session as the text of a file."),
     request("gemini/session/import", lambda: handlers.sessions.import_, errors=(InvalidInput, StorageFault),
             doc="Read a session file; the session becomes the current one."),
+    request("gemini/session/newest", lambda: handlers.sessions.newest, errors=_READS,
+            doc="The newest turns of a session as its log has them, without loading it: what can be shown while it is opened."),
     request("gemini/session/history", lambda: handlers.views.history, errors=(*_READS, InvalidInput, StaleVersion),
             doc="What the model gets, or everything that was ever written. A page's cursor into the model's view holds until its epoch changes."),
     request("gemini/chat", lambda: handlers.chat.chat, errors=(*_ASKS, InvalidInput, ContextOverflow, Blocked, Overloaded),

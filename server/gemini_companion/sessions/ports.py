@@ -96,11 +96,10 @@ class VersionStore(Protocol):
 
 
 class LoggedChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """What the log of a session says of changes of files, from some entry on."""
+    """What a log says of changes of files: its `ChangeEntry`s and `KeptEntry`s from some number on, oldest first."""
 
     meta: SessionMeta
     entries: tuple[Entry, ...]
-    """`ChangeEntry` and `KeptEntry` alone, oldest first."""
 
 
 class SessionStore(AgentsLog, Protocol):
@@ -145,6 +144,10 @@ class SessionStore(AgentsLog, Protocol):
         """The same with what is known of the sizes of its contents: only of those that are as they were counted."""
         ...
 
+    async def load_newest(self, session_id: str, contents: int) -> tuple[SessionMeta, list[Entry]]:
+        """The end of a session: about so many of the newest contents, with all entries from the first of them on."""
+        ...
+
     async def save_counts(self, session_id: str, counts: Sequence[KeptCount]) -> None:
         """Keep sizes for `load_counted`, if the session is still there; those of earlier rules of counting go."""
         ...
@@ -164,10 +167,7 @@ class SessionStore(AgentsLog, Protocol):
         ...
 
     async def save_meta(self, meta: SessionMeta) -> None:
-        """Replace a session's metadata; `held_by` is ignored.
-
-        Raises `SessionBusy` while another living process holds it.
-        """
+        """Replace a session's metadata; `held_by` is ignored. Raises `SessionBusy` while another process holds it."""
         ...
 
     async def list(

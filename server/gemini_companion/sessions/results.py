@@ -162,6 +162,15 @@ class HistoryPage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """Where the next page begins; absent on the last."""
 
 
+class NewestContents(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The end of a session, oldest first, whether it is loaded or not."""
+
+    session: SessionInfo
+    """As a listing has it, where it is not loaded."""
+    contents: tuple[HistoryItem, ...]
+    """Of a transcript."""
+
+
 class CompressionStatusReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
     """Where compression stands. `forceFullIdeContext` is for the client that gets the report."""
 

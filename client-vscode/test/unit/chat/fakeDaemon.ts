@@ -69,6 +69,9 @@ export class FakeDaemon implements DaemonPort {
       case "gemini/session/open":
         if (!this.sessions.has(sessionId)) throw fault("sessionNotFound", 1001);
         return info(sessionId);
+      case "gemini/session/newest":
+        if (!this.sessions.has(sessionId)) throw fault("sessionNotFound", 1001);
+        return { session: info(sessionId), contents: this.sessions.get(sessionId) ?? [] };
       case "gemini/session/history":
         return { contents: this.sessions.get(sessionId) ?? [], version: 1, epoch: 1 };
       case "gemini/compression/list":

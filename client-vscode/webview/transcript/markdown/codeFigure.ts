@@ -12,6 +12,9 @@ const LONGEST_NODE = 4_000;
 /** Lines that are shown at first. */
 const FOLDED_LINES = 2_000;
 
+/** Lines that are laid out together, of those that were folded. */
+const LINES_OF_SLICE = 250;
+
 /** What a button of a block of code does. */
 export type CodeAction = "copy" | "insert" | "apply" | "showAll";
 
@@ -118,21 +121,34 @@ function codeButtons(t: Translate): HTMLElement[] {
 function fold(figure: HTMLElement, t: Translate): boolean {
   const code = figure.querySelector("code");
   const text = code?.textContent ?? "";
-  let end = -1;
+  let end = 0;
   for (let line = 0; line < FOLDED_LINES; line++) {
-    end = text.indexOf("\n", end + 1);
-    if (end === -1) return false;
+    end = text.indexOf("\n", end) + 1;
+    if (end === 0) return false;
   }
-  const rest = text.slice(end);
-  const lines = rest.split("\n").length - 1;
+  const lines = text.slice(end).split("\n");
   code?.replaceChildren(...codeNodes(text.slice(0, end)));
-  code?.after(element("code", { hidden: true }, ...codeNodes(rest)));
+  code?.after(element("code", { hidden: true }, ...slicesOf(lines)));
   figure.append(
     element(
       "button",
       { type: "button", tabindex: -1, class: "show-all", "data-code": "showAll" },
-      t("Show all ({0} more lines)", lines),
+      t("Show all ({0} more lines)", lines.length),
     ),
   );
   return true;
+}
+
+/** Lines in elements that the browser lays out when they come into sight. Until then each takes the room that it will. */
+function slicesOf(lines: readonly string[]): HTMLElement[] {
+  const widest = lines.reduce((most, { length }) => Math.max(most, length), 0);
+  const slices: HTMLElement[] = [];
+  for (let from = 0; from < lines.length; from += LINES_OF_SLICE) {
+    const part = lines.slice(from, from + LINES_OF_SLICE);
+    const isLast = from + LINES_OF_SLICE >= lines.length;
+    const slice = element("span", { class: "code-slice" }, ...codeNodes(part.join("\n") + (isLast ? "" : "\n")));
+    slice.style.setProperty("contain-intrinsic-size", `${widest}ch ${part.length}lh`);
+    slices.push(slice);
+  }
+  return slices;
 }

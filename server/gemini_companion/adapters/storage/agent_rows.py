@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from gemini_companion.adapters.storage.log_rows import log_rows
 from gemini_companion.adapters.storage.records import (
+    ENTRY_COLUMNS,
     META_COLUMNS,
-    ROW,
     agents_of,
     bare_meta_of,
     decode_meta,
-    decoded,
+    decoded_rows,
 )
 from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.history.log import Entry
@@ -69,5 +69,5 @@ def _of_types(
     connection: sqlite3.Connection, vaulted: Vaulted, session_id: str, types: str, after: int
 ) -> tuple[Entry, ...]:
     """The entries behind a number that have one of these types, quoted; without those that are damaged."""
-    rows = log_rows(connection, session_id, ROW, first=after + 1, condition=f"type IN ({types})")
-    return tuple(entry for entry, _ in decoded(connection, vaulted, session_id, rows, []))
+    rows = log_rows(connection, session_id, ENTRY_COLUMNS, first=after + 1, condition=f"type IN ({types})")
+    return tuple(entry for entry, _ in decoded_rows(connection, vaulted, session_id, rows, []))

@@ -9,6 +9,7 @@ import msgspec
 
 from gemini_companion.adapters.storage import agent_rows, records
 from gemini_companion.adapters.storage.leases import Leases
+from gemini_companion.adapters.storage.newest import read_newest
 from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.history.counting import StoredCounts
@@ -50,6 +51,14 @@ class ReadSessions:
             self._told.add(session_id)
             self._notify(records.what_was_lost(meta, read.damaged, self._directory))
         return meta, read.entries, read.counts
+
+    async def load_newest(self, session_id: str, contents: int) -> tuple[SessionMeta, Log]:
+        """Read the end of a session."""
+
+        def work(connection: sqlite3.Connection) -> tuple[SessionMeta, Log]:
+            return self._meta(connection, session_id), read_newest(connection, self._vaulted, session_id, contents)
+
+        return await self.worker.run("read", work)
 
     async def changes_beside(
         self, session_id: str, after: Mapping[str, int], turns: Collection[str]

@@ -46,8 +46,8 @@ _log = logging.getLogger(__name__)
 
 META_COLUMNS = "session_id, CAST(title AS TEXT), updated_at, CAST(meta AS BLOB), redacted"
 """What `decode_meta` reads of a session. Cast, as everywhere: a flipped bit makes bytes of a text, or a number."""
-ROW: Final = "seq, CAST(json AS BLOB), redacted"
-"""What `decoded` reads of an entry."""
+ENTRY_COLUMNS: Final = "seq, CAST(json AS BLOB), redacted"
+"""What `decoded_rows` reads of an entry."""
 
 
 def insert_session(
@@ -167,15 +167,15 @@ def read_entries(connection: sqlite3.Connection, vaulted: Vaulted, session_id: s
     damaged = damaged_seqs(connection, session_id)
     entries: list[Entry] = []
     checksums: dict[int, int] = {}
-    rows = log_rows(connection, session_id, ROW)
-    for entry, raw in decoded(connection, vaulted, session_id, rows, damaged):
+    rows = log_rows(connection, session_id, ENTRY_COLUMNS)
+    for entry, raw in decoded_rows(connection, vaulted, session_id, rows, damaged):
         entries.append(entry)
         if isinstance(entry, ContentEntry):
             checksums[entry.seq] = crc32(raw)
     return ReadLog(entries, sorted(damaged), read_counts(connection, session_id, checksums))
 
 
-def decoded(
+def decoded_rows(
     connection: sqlite3.Connection,
     vaulted: Vaulted,
     session_id: str,
@@ -279,7 +279,7 @@ def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Se
 
 def _move_damaged(connection: sqlite3.Connection, session_id: str, first: int) -> bool:
     """Move the rows from `first` on to `damaged_entries` if none of them can be decoded; False if one can."""
-    rows = list(log_rows(connection, session_id, ROW, first=first))
+    rows = list(log_rows(connection, session_id, ENTRY_COLUMNS, first=first))
     for _, data, _ in rows:
         try:
             decode_entry(data)

@@ -5,20 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.log import CompressionEntry, UndoEntry
+from gemini_companion.engine.history.log import CompressionEntry, Entry, ResumeEntry, UndoEntry
+
+
+def in_force(entries: Iterable[Entry]) -> dict[str, CompressionEntry]:
+    """The compressions in force by id, oldest first, behind entries in order.
+
+    Of the end of a log these are all that can hide a content of it: a compression hides what was there before it.
+    """
+    found: dict[str, CompressionEntry] = {}
+    for entry in entries:
+        match entry:
+            case CompressionEntry():
+                found[entry.compression_id] = entry
+            case UndoEntry():
+                for undone in entry.undone:
+                    found.pop(undone, None)
+            case ResumeEntry(reason="clear"):
+                found = {}
+            case _:
+                pass
+    return found
 
 
 class Hiding:
     """What a session's compressions hide; as `History.is_hidden`, but for single entries and without a whole log."""
 
     def __init__(self, entries: Iterable[CompressionEntry | UndoEntry]) -> None:
-        self._in_force: dict[str, CompressionEntry] = {}
-        for entry in entries:
-            if isinstance(entry, CompressionEntry):
-                self._in_force[entry.compression_id] = entry
-            else:
-                for undone in entry.undone:
-                    self._in_force.pop(undone, None)
+        self._in_force = in_force(entries)
 
     def hides(self, seq: int) -> bool:
         """True if a compression in force hides the entry with this number."""

@@ -10,7 +10,7 @@ import msgspec
 from gemini_companion.protocol.codec import encode_body
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.methods import Empty
-from gemini_companion.protocol.session_types import ExportParams, KeepSessionParams
+from gemini_companion.protocol.session_types import ExportParams, KeepSessionParams, NewestParams
 from gemini_companion.protocol.types import (
     ForkParams,
     ImportParams,
@@ -26,10 +26,12 @@ from gemini_companion.sessions.models.results import ModelReport
 from gemini_companion.sessions.results import (
     EventPage,
     Exported,
+    NewestContents,
     SessionInfo,
     SessionList,
 )
 from gemini_companion.sessions.transcript import inspection
+from gemini_companion.sessions.transcript.newest import newest_contents
 
 
 async def new(host: Host, params: NewSessionParams) -> SessionInfo:
@@ -81,6 +83,12 @@ def _as_string(pieces: Iterable[str]) -> msgspec.Raw:
 
 async def import_(host: Host, params: ImportParams) -> SessionInfo:
     return await host.app.import_session(host.client, params.path)
+
+
+async def newest(host: Host, params: NewestParams) -> NewestContents:
+    app, session_id = host.app, params.session_id
+    held = app.loaded(session_id) if app.services.store.holds(session_id) else None
+    return await newest_contents(app.services, held, session_id, params.limit)
 
 
 async def models(host: Host, params: Empty) -> ModelReport:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -61,7 +61,7 @@ async def history_page(
     at = None if cursor is None else _index_in(cursor, cursor_epoch)
     start, end, following = _newest_page(total, at, limit) if newest_first else _page(total, at, limit)
     contents = (
-        await _logged_page(session, session.transcript.page(start, end))
+        await logged_page(session.transcript.page(start, end), session.transcript, history.in_force.values())
         if items is None
         else await _model_view(history, items[start:end])
     )
@@ -115,9 +115,12 @@ def _listed(item: Item, entry_ids: tuple[str, ...]) -> HistoryItem:
     )
 
 
-async def _logged_page(session: Session, entries: Sequence[ContentEntry]) -> tuple[HistoryItem, ...]:
-    hiding = [compression for compression in session.history.in_force.values() if compression.hides is not None]
-    return await off_loop(len(entries), lambda: tuple(_logged(entry, session.transcript, hiding) for entry in entries))
+async def logged_page(
+    entries: Sequence[ContentEntry], transcript: Transcript, in_force: Iterable[CompressionEntry]
+) -> tuple[HistoryItem, ...]:
+    """Contents of a transcript, as it says how their turns ended, and as the compressions in force hide them."""
+    hiding = [compression for compression in in_force if compression.hides is not None]
+    return await off_loop(len(entries), lambda: tuple(_logged(entry, transcript, hiding) for entry in entries))
 
 
 def _logged(entry: ContentEntry, transcript: Transcript, hiding: Sequence[CompressionEntry]) -> HistoryItem:
