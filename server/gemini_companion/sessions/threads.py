@@ -41,6 +41,14 @@ async def off_loop(units: int, work: Callable[[], T]) -> T:
         return await asyncio.to_thread(work)
 
 
+async def in_steps(step: Callable[[int], bool]) -> None:
+    """Do work that cannot leave the event loop: `step` gets the units to do at once, and says when all is done."""
+    while True:
+        if step(IN_THREAD_FROM):
+            return
+        await asyncio.sleep(0)  # others have their turn
+
+
 def uncollected(units: int) -> AbstractContextManager[object]:
     """Nothing is collected in the block, which may await, if so much work is done in it. What it made goes with it."""
     return COLLECTOR.paused(makes_much=False) if is_much(units) else nullcontext()

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
 from functools import reduce
-from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -21,12 +19,9 @@ from gemini_companion.adapters.private_files import (
     safe_name,
     write_private_file,
 )
-from gemini_companion.adapters.storage import recall_index, recall_search
 from gemini_companion.adapters.storage.agent_rows import forked_from
 from gemini_companion.adapters.storage.faults import storage_fault
-from gemini_companion.adapters.storage.records import insert_session
-from gemini_companion.adapters.storage.schema import migrate
-from gemini_companion.adapters.storage.vaulted import Vaulted
+from gemini_companion.adapters.storage.memory_recall import MemoryRecall
 from gemini_companion.adapters.storage.versions import digest_of
 from gemini_companion.engine.constraints.budget import is_over_budget
 from gemini_companion.engine.errors import SessionNotFound, StaleVersion
@@ -35,65 +30,13 @@ from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import Entry, encode_entry
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.tool_entries import ChangeEntry, KeptEntry
-from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.engine.redaction import mask
 from gemini_companion.engine.statistics.spending import Spent, spent_on
 from gemini_companion.sessions.kept_counts import KeptCount
 from gemini_companion.sessions.kept_sums import KeptSums
 from gemini_companion.sessions.ports import LoggedChanges, SessionMeta, SessionPage, StoredEvent, StoredEvents
-from gemini_companion.sessions.recall_store import PassageText, Vector
-from gemini_companion.sessions.recalled import RecallResult
 from gemini_companion.sessions.retention import StoredSession
 from gemini_companion.sessions.shared_entries import Ranges
-
-if TYPE_CHECKING:
-    import sqlite3
-
-_AS_IT_IS: Final = Vaulted()
-
-
-class MemoryRecall:
-    """A `RecallStore` over sessions in memory, indexed anew for every question."""
-
-    def __init__(self, sessions: Sequence[tuple[SessionMeta, Sequence[Entry]]]) -> None:
-        self._sessions = sessions
-
-    async def search(
-        self, query: RecallQuery, *, session_id: str | None = None, limit: int = 10, vector: Vector | None = None
-    ) -> RecallResult:
-        """The turns that answer a question best."""
-        with closing(self._indexed()) as connection:
-            found = recall_search.search(connection, query, session_id=session_id, limit=limit)
-            return RecallResult(hits=tuple(recall_search.hits(connection, found, query.words)))
-
-    async def whole(
-        self, *, session_id: str | None = None, turn_id: str | None = None, entry_id: str | None = None
-    ) -> RecallResult:
-        """All that was said in a turn, or one entry."""
-        with closing(self._indexed()) as connection:
-            found = recall_search.whole(connection, session_id=session_id, turn_id=turn_id, entry_id=entry_id)
-            return RecallResult(hits=tuple(found))
-
-    async def passages_without_vector(self, model: str) -> list[PassageText] | None:
-        """None: sessions in memory are not searched by meaning."""
-        return None
-
-    async def save_vectors(self, vectors: Sequence[tuple[PassageText, Vector]]) -> None:
-        """Do nothing."""
-
-    async def index(self) -> None:
-        """Do nothing: every question does it."""
-
-    def _indexed(self) -> sqlite3.Connection:
-        import sqlite3
-
-        connection = sqlite3.connect(":memory:", isolation_level=None)
-        migrate(connection)
-        for meta, log in self._sessions:
-            insert_session(connection, _AS_IT_IS.meta(meta), _AS_IT_IS.entries(log))
-        while recall_index.index_step(connection):
-            pass
-        return connection
 
 
 class MemoryVersions:
