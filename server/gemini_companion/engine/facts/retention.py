@@ -22,7 +22,7 @@ NEWEST: Final = 20
 """Contents at the end of what is hidden in which everything counts."""
 
 _CACHED: Final = 250_000
-"""Contents whose facts a cache holds; of more than that it begins anew. One without facts costs a hundred bytes."""
+"""Contents whose facts a cache holds; of more than that it begins anew. One without facts costs two hundred bytes."""
 _MOST_WORDS: Final = 1_000_000
 """Different words that a cache holds."""
 LOOKED_FOR: Final = 2_000
