@@ -12,7 +12,7 @@ from gemini_companion.engine.history.compose import before_seq, compose, from_se
 from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.counting import Counting, StoredCounts
-from gemini_companion.engine.history.curation import curate, curate_round, round_end
+from gemini_companion.engine.history.curation import curate, curate_round
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.hiding import hides_turn
 from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item, ItemKind, MeasureContent
@@ -198,6 +198,15 @@ class History(Fold):
             self._excluded = None
             self._rebuild()
 
+    def go_back(self, seq: int) -> None:
+        """Show nothing behind an entry of the log, where what follows only appended. Entries, epoch and counts stay."""
+        self._ide_entries = [entry for entry in self._ide_entries if entry.seq <= seq]
+        self._prompts = [entry for entry in self._prompts if entry.seq <= seq]
+        self._sources = list(before_seq(self._sources, seq + 1))
+        self._items = [item for item in self._items if item.seq <= seq]
+        self._visible_prompts = prompts_in(self._items)
+        self._unsettle()
+
     @property
     def excluded_from(self) -> int | None:
         """The first sequence number of the excluded turn, `None` if none is excluded."""
@@ -332,19 +341,10 @@ class History(Fold):
 
     def _last_round(self, *, close: bool) -> list[Item]:
         """The last round, curated; once for each state of the view."""
-        self._settle()
+        self._settled.grow(self._items, self.measure)
         known = self._last.get(close)
         if known is None or known[0] != len(self._items):
             items = self._items[self._settled.to :]
             curated = curate_round(items, self.measure, close=close) if items else []
             self._last[close] = known = (len(self._items), curated)
         return known[1]
-
-    def _settle(self) -> None:
-        """Curate, once, the rounds that appending cannot change any more: all but the last."""
-        start, fresh = self._settled.to, list[Item]()
-        while (end := round_end(self._items, start)) < len(self._items):
-            fresh.extend(curate_round(self._items[start:end], self.measure, close=True))
-            start = end
-        if start != self._settled.to:
-            self._settled.extend(fresh, start)
