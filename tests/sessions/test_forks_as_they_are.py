@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gemini_companion.adapters.storage import SqliteStore
+from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.log import ContentEntry, PromptEntry
+from gemini_companion.engine.history.tool_entries import SteerOfferedEntry
 from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.editor import ReportedFile
+from gemini_companion.sessions.pins import pin
 from gemini_companion.sessions.session import Session
 from tests.adapters.storage.stores import execute
 from tests.sessions.conftest import Opener
@@ -107,6 +112,98 @@ async def test_a_fork_says_what_its_log_says_when_another_process_reads_it(opene
     read = await second.app.load(second.client, fork.session_id)
     assert numbers(read) == numbers(fork)
     assert list(Transcript(fork.history.entries).open_turns) == list(fork.open_turns)
+
+
+def look_at(studio: Studio, name: str) -> None:
+    """Have the editor show a file."""
+    file = ReportedFile(path=f"/project/{name}.py", last_focused_at=1, is_active=True, cursor=(3, 0))
+    studio.client.editor.report([file], ())
+
+
+def offer(session: Session, seq: int, turn_id: str) -> SteerOfferedEntry:
+    return SteerOfferedEntry(
+        **session.stamp(), seq=seq, turn_id=turn_id, steer_id="steer-1", content=user_text("And this.")
+    )
+
+
+async def plain_chats(studio: Studio, count: int = 4) -> None:
+    for number in range(count):
+        await studio.chat(f"Question {number}. {'Say more of it. ' * 300}")
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "plain",
+        "resumed",
+        "compressed before",
+        "compressed behind",
+        "undone behind",
+        "replaced behind",
+        "a rule before",
+        "a rule behind",
+        "the editor",
+        "the editor before",
+        "the editor, resumed",
+        "cleared behind",
+        "imported",
+        "offers",
+    ],
+)
+async def test_a_fork_at_an_earlier_turn_says_what_its_log_says_when_it_is_read(
+    opened: Opener, what: str, folded: list[object], tmp_path: Path
+) -> None:
+    first = opened()
+    await plain_chats(first)
+    if what == "a rule before":
+        await pin(await first.session(), text="Never touch legacy/.")
+    if what == "the editor before":
+        look_at(first, "one")
+    if what == "compressed before":
+        assert (await first.compress()).status == "COMPRESSED"
+    await first.chat("The turn to fork at")
+    turn = (await first.session()).history.newest_turn
+    match what:
+        case "compressed behind" | "undone behind":
+            assert (await first.compress()).status == "COMPRESSED"
+            if what == "undone behind":
+                await undo(await first.session(), client="editor")
+        case "the editor" | "the editor, resumed" | "the editor before":
+            look_at(first, "two")
+        case "cleared behind":
+            await first.chat("/clear")
+        case "a rule behind":
+            await pin(await first.session(), text="Never touch legacy/.")
+        case _:
+            pass
+    await plain_chats(first, 2)
+    if what == "replaced behind":
+        await first.chat("Once more", replaces=(await first.session()).history.newest_turn)
+    source = await first.session()
+    if what == "offers":
+        await source.append(lambda seq: offer(source, seq, turn or ""))
+    if what == "imported":
+        file = tmp_path / "whole.json"
+        file.write_text("".join(await first.app.export(first.client, source.session_id, "companion")), "utf-8")
+        await first.app.import_session(first.client, str(file))
+    if what in ("resumed", "the editor, resumed"):
+        await first.app.close()
+        first = opened()
+        await first.app.open_session(first.client, source.session_id)
+    source = await first.session()
+    said = [list(source.history.entries), *numbers(source)[1:]]
+    folded.clear()
+    fork = await forked(first, turn)
+    if what in ("plain", "resumed", "compressed before", "the editor before", "imported", "offers"):
+        assert folded == [], "nothing was taken in again"
+    assert numbers(source) == said, "the chat itself stays as it is"
+    assert fork.history.prompts[-1].turn_id == turn
+    await first.app.close()
+    second = opened()
+    read = await second.app.load(second.client, fork.session_id)
+    assert numbers(read) == numbers(fork)
+    assert read.folds.due_ide_tokens == fork.folds.due_ide_tokens
+    assert [entry.seq for entry in read.history.ide_entries] == [entry.seq for entry in fork.history.ide_entries]
 
 
 async def test_a_chat_and_its_fork_go_on_apart(opened: Opener) -> None:

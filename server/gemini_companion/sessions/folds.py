@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from gemini_companion.engine.compression.breaker import Breaker
 from gemini_companion.engine.compression.experience import Experience
 from gemini_companion.engine.compression.preparing import Prepared
+from gemini_companion.engine.history.appending import only_appends
 from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.item import MeasureContent
-from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.engine.history.log import (
+    AttemptEntry,
+    CompressionEntry,
+    CompressionResult,
+    ContentEntry,
+    Entry,
+    IdeContextEntry,
+    ResumeEntry,
+    UndoEntry,
+)
 from gemini_companion.engine.history.tool_state import ToolState
 from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.statistics.spending import Spending
+
+_WITH_RESULT: Final = (AttemptEntry, CompressionEntry, UndoEntry)
 
 
 class Folds(NamedTuple):
@@ -44,6 +58,34 @@ class Folds(NamedTuple):
             prepared=self.prepared.copied(),
             spending=self.spending.copied(),
         )
+
+    def gone_back(self, log: Sequence[Entry]) -> Folds | None:
+        """The same, as they were when these first entries were all of the log; `None` if only taking those in tells.
+
+        Not to be used themselves afterwards. The view is not built again, which is most of the work: behind these
+        nothing came but what appends to it, and resumptions that left it as it was.
+        """
+        history = self.history
+        if not log or history.excluded_from is not None or history.standing:
+            return None
+        last = log[-1].seq
+        behind = history.entries[bisect_right(history.entries, last, key=lambda entry: entry.seq) :]
+        others = [entry for entry in behind if not only_appends(entry)]
+        if not all(isinstance(entry, ResumeEntry) and entry.reason != "clear" for entry in others):
+            return None
+        was_told = IdeContextEntry in set(map(type, behind))
+        if others and (was_told or IdeContextEntry in set(map(type, log))):
+            return None  # a resumption takes what was told of the editor out of the view
+        if was_told and not any(entry.seq <= last for entry in history.ide_entries):
+            return None  # it may have been due
+        history.go_back(last)
+        history.counting.go_back(last)
+        history.entries[:] = log
+        history.epoch -= len(others)
+        unsaid = [entry for entry in log if not isinstance(entry, ContentEntry)]
+        folds = Transcript(log), ToolState(log), Breaker(unsaid), Experience(log), Prepared(unsaid), Spending(unsaid)
+        results = (entry.result for entry in reversed(unsaid) if isinstance(entry, _WITH_RESULT))
+        return Folds(history, *folds, 0 if was_told else self.due_ide_tokens, next(results, None))
 
     def measured_with(self, measure: MeasureContent) -> Folds:
         """The same; what they take in from now on is measured with this estimate."""

@@ -44,16 +44,18 @@ class Fork(NamedTuple):
 async def fork_of(source: Session, at_turn: str | int | None) -> Fork:
     """The log of a session that begins as `source` was after a turn, or as it is; see `entries_until`.
 
-    Of one that is forked as it is nothing is taken in again. Raises `InvalidInput` if there is no such turn.
+    Of one that is forked as it is nothing is taken in again, and at an earlier turn as little as may be. Raises
+    `InvalidInput` if there is no such turn.
     """
     await load("gemini_companion.sessions.copying")
     from gemini_companion.sessions.copying import closing
 
     history, log = source.history, list(source.history.entries)
-    folds = source.folds.copied() if at_turn is None and history.excluded_from is None else None
+    known = source.folds.copied() if history.excluded_from is None else None
 
     def work() -> Fork:
         shared: Sequence[Entry] = log if at_turn is None else entries_until(log, at_turn)
+        folds = known.gone_back(shared) if known is not None and at_turn is not None else known
         if SteerOfferedEntry in set(map(type, shared)):
             shared = [entry for entry in shared if not isinstance(entry, SteerOfferedEntry)]  # sent where it was said
         if folds is None:

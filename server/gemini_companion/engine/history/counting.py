@@ -65,6 +65,10 @@ class Counting(Fold):
         taken, self._fresh = self._fresh[:most], self._fresh[most:]
         return taken
 
+    def go_back(self, seq: int) -> None:
+        """Forget what comes behind an entry."""
+        self._fresh = [one for one in self._fresh if one.entry.seq <= seq]
+
     @property
     def has_fresh(self) -> bool:
         """True while there are sizes to be kept."""

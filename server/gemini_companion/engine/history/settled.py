@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gemini_companion.engine.history.curation import curate_round, round_end
 from gemini_companion.engine.history.fold import Fold
-from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.item import Item, MeasureContent
 from gemini_companion.engine.history.sendable import GrowingRequest
 from gemini_companion.engine.history.totals import Totals, add_totals
 
@@ -29,3 +30,15 @@ class Settled(Fold):
         self.to = to
         self.totals = add_totals(self.totals, curated)
         self.request.extend(item.content for item in curated)
+
+    def grow(self, items: Sequence[Item], measure: MeasureContent, most: int) -> bool:
+        """Curate, once, the rounds of a view that appending cannot change any more: all but the last. About `most` items
+        at a time; True when all are done.
+        """
+        start, fresh, to = self.to, list[Item](), self.to + most
+        while (end := round_end(items, start)) < len(items) and start < to:
+            fresh.extend(curate_round(items[start:end], measure, close=True))
+            start = end
+        if start != self.to:
+            self.extend(fresh, start)
+        return end >= len(items)

@@ -12,7 +12,7 @@ from gemini_companion.engine.history.compose import before_seq, compose, from_se
 from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.counting import Counting, StoredCounts
-from gemini_companion.engine.history.curation import curate, curate_round, round_end
+from gemini_companion.engine.history.curation import curate, curate_round
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.hiding import hides_turn
 from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item, ItemKind, MeasureContent
@@ -128,9 +128,8 @@ class History(Fold):
             case TurnEndEntry(outcome="replaced"):
                 self.constraints.withdraw(entry.turn_id)
                 self._drop_replaced(entry.turn_id)
-            case TurnEndEntry():
-                if entry.outcome != "completed":
-                    self._drop_turn(entry.turn_id, entry.kept_to)
+            case TurnEndEntry() if entry.outcome != "completed":
+                self._drop_turn(entry.turn_id, entry.kept_to)
             case CompressionEntry():
                 self.compressions[entry.compression_id] = entry
                 self.in_force[entry.compression_id] = entry
@@ -185,10 +184,7 @@ class History(Fold):
         return hides_turn(self.in_force.values(), self._sources, turn_id)
 
     def exclude(self, turn_id: str) -> None:
-        """Leave a turn out of the view while another one that is to replace it runs; `restore` ends that.
-
-        The log does not record it, and the epoch stays: if the turn is restored, everything is as before.
-        """
+        """Leave a turn out of the view, until `restore`, while one runs that is to replace it. Log and epoch stay."""
         self._excluded = turn_id
         self._rebuild()
 
@@ -197,6 +193,15 @@ class History(Fold):
         if self._excluded is not None:
             self._excluded = None
             self._rebuild()
+
+    def go_back(self, seq: int) -> None:
+        """Show nothing behind an entry of the log, where what follows only appended. Entries, epoch and counts stay."""
+        self._ide_entries = [entry for entry in self._ide_entries if entry.seq <= seq]
+        self._prompts = [entry for entry in self._prompts if entry.seq <= seq]
+        self._sources = list(before_seq(self._sources, seq + 1))
+        self._items = [item for item in self._items if item.seq <= seq]
+        self._visible_prompts = prompts_in(self._items)
+        self._unsettle()
 
     @property
     def excluded_from(self) -> int | None:
@@ -341,10 +346,4 @@ class History(Fold):
 
     def settle(self, most: int) -> bool:
         """Curate, once, rounds that appending cannot change any more, up to so many items; True when all are done."""
-        start, fresh, most = self._settled.to, list[Item](), self._settled.to + most
-        while (end := round_end(self._items, start)) < len(self._items) and start < most:
-            fresh.extend(curate_round(self._items[start:end], self.measure, close=True))
-            start = end
-        if start != self._settled.to:
-            self._settled.extend(fresh, start)
-        return end >= len(self._items)
+        return self._settled.grow(self._items, self.measure, most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.history.fold import Fold
@@ -46,8 +47,10 @@ def spent_on(entry: Entry) -> Spent:
 class Spending(Fold):
     """What a session has spent. One that was forked or imported begins at nothing: that was paid for elsewhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.spent = Spent()
+        for entry in entries:
+            self.apply(entry)
 
     def apply(self, entry: Entry) -> None:
         """Take in the next entry."""
