@@ -28,6 +28,24 @@ async def test_a_request_cancelled_before_its_handler_began_is_answered(client: 
     assert app.trace == []
 
 
+async def test_one_that_notes_cancels_is_begun_though_the_cancel_came_with_it(
+    client: InMemoryClient, app: SampleApp
+) -> None:
+    noted: list[str] = []
+
+    async def note() -> None:
+        try:
+            await app.release.wait()
+        except asyncio.CancelledError:
+            noted.append("noted")
+            raise
+
+    client.server.dispatcher.calls.start(78, "sample/direct", note, notes_cancel=True)
+    client.server.dispatcher.calls.cancel(78)
+    assert (await client.answer_to(78))["error"]["code"] == -32800
+    assert noted == ["noted"]
+
+
 async def test_a_handler_that_settles_in_time_has_its_result_sent(client: InMemoryClient, app: SampleApp):
     request_id = client.send("sample/commit", {})
     await app.started.wait()

@@ -65,3 +65,20 @@ async def test_a_compression_that_is_asked_for_behind_it_is_not_begun_before_it(
     await behind(studio, loading, studio.compress if by == "request" else lambda: studio.chat("/compress"))
     kinds = [type(event) for event in studio.heard.events if isinstance(event, TurnStarted | CompressionStarted)]
     assert kinds[0] is TurnStarted
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 20])
+async def test_one_whose_request_is_cancelled_meanwhile_stands_in_the_transcript(
+    studio: Studio, loading: asyncio.Event, steps: int
+) -> None:
+    prompt = asyncio.create_task(studio.chat("first"))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    prompt.cancel()
+    loading.set()
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(asyncio.CancelledError):
+            await prompt
+    page = await history_page(await studio.session(), "transcript", cursor=None, limit=None)
+    assert [content.outcome for content in page.contents] == ["cancelled"]
+    assert studio.model.requests == []

@@ -37,6 +37,9 @@ class Call:
     token: MessageId | None
     """The client's `workDoneToken`."""
     task: asyncio.Task[None] | None = None
+    notes_cancel: bool = False
+    """It is begun even if it was cancelled before."""
+    has_begun: bool = False
     deadline: asyncio.TimerHandle | None = None
     """Set by a cancel: when the answer goes out without waiting for the handler any longer."""
 
@@ -63,9 +66,12 @@ class Calls:
         handle: Callable[[], Awaitable[Any]],
         *,
         token: MessageId | None = None,
+        notes_cancel: bool = False,
     ) -> None:
-        """Run `handle` and answer with what it returns, or with the error that it raises."""
-        call = self._by_id[call_id] = Call(call_id, method, token)
+        """Run `handle` and answer with what it returns, or with the error that it raises. If it `notes_cancel`, it is
+        begun even where a cancel comes in one piece with it; else that keeps it from running at all.
+        """
+        call = self._by_id[call_id] = Call(call_id, method, token, notes_cancel=notes_cancel)
         call.task = asyncio.get_running_loop().create_task(self._run(call, handle), name=method)
         self._tasks.add(call.task)
         call.task.add_done_callback(functools.partial(self._ended, call))
@@ -77,7 +83,10 @@ class Calls:
         call = self._by_id.get(call_id)
         if call is None or call.task is None or call.deadline is not None:
             return
-        call.task.cancel()
+        if call.notes_cancel and not call.has_begun:
+            asyncio.get_running_loop().call_soon(call.task.cancel)
+        else:
+            call.task.cancel()
         call.deadline = asyncio.get_running_loop().call_later(
             CANCEL_GRACE, self._answer, call, error_body(call_id, cancelled())
         )
@@ -104,6 +113,7 @@ class Calls:
                 logger.error("Left behind: %s", ", ".join(sorted(task.get_name() for task in stuck)))
 
     async def _run(self, call: Call, handle: Callable[[], Awaitable[Any]]) -> None:
+        call.has_begun = True
         try:
             result = await _with_lists_encoded(await handle())
             body = encode_body({"jsonrpc": "2.0", "id": call.id, "result": result})

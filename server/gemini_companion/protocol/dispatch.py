@@ -231,7 +231,7 @@ class Dispatcher:
                 request = self.routes.request(method, raw)
             except InvalidInput as error:
                 raise to_wire(error) from None
-            self.calls.start(call_id, request.name, request.run, token=request.token)
+            self.calls.start(call_id, request.name, request.run, token=request.token, notes_cancel=request.notes_cancel)
 
     def _initialize(self, raw: object) -> dict[str, Any]:
         if self._documents is not None:

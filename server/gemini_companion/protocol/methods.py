@@ -38,6 +38,8 @@ class Request(Generic[P, R]):
     doc: str = field(kw_only=True)
     errors: tuple[type[CompanionError], ...] = field(default=(), kw_only=True)
     """The faults that are to be expected, beyond invalid params and a cancel."""
+    notes_cancel: bool = field(default=False, kw_only=True)
+    """Its handler is begun though it was cancelled at once, to note what was asked."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +111,12 @@ def request(
     *,
     doc: str,
     errors: tuple[type[CompanionError], ...] = (),
+    notes_cancel: bool = False,
 ) -> Request[P, R]:
     """A request whose handler `find` loads, once it is needed; its types are those that the handler annotates for
     `params` and for what it returns. Then `RpcError` is raised if that fails.
     """
-    return _LateRequest(find, name=name, doc=doc, errors=errors)
+    return _LateRequest(find, name=name, doc=doc, errors=errors, notes_cancel=notes_cancel)
 
 
 def notification(name: str, find: Callable[[], NotificationHandler[P]], *, doc: str) -> Notification[P]:

@@ -30,6 +30,8 @@ class RoutedRequest:
     run: Callable[[], Awaitable[Any]]
     token: int | str | None
     """The client's `workDoneToken`."""
+    notes_cancel: bool
+    """See `methods.Request`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def _routed(
     method: Request[Any, Any], call: RequestCall[Any, Any], params: msgspec.Struct, token: int | str | None = None
 ) -> RoutedRequest:
     token = getattr(params, "work_done_token", token)
-    return RoutedRequest(method.name, partial(call, params), token)
+    return RoutedRequest(method.name, partial(call, params), token, method.notes_cancel)
 
 
 def _argument(sent: lsp.ExecuteCommandParams) -> object:

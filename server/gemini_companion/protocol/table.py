@@ -51,7 +51,7 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="The newest turns of a session as its log has them, without loading it: what can be shown while it is opened."),
     request("gemini/session/history", lambda: handlers.views.history, errors=(*_READS, InvalidInput, StaleVersion),
             doc="What the model gets, or everything that was ever written. A page's cursor into the model's view holds until its epoch changes."),
-    request("gemini/chat", lambda: handlers.chat.chat, errors=(*_ASKS, InvalidInput, ContextOverflow, Blocked, Overloaded),
+    request("gemini/chat", lambda: handlers.chat.chat, errors=(*_ASKS, InvalidInput, ContextOverflow, Blocked, Overloaded), notes_cancel=True,
             doc="Send a prompt. Deltas come as events; the result is the whole answer. Prompts wait for each other in order."),
     request("gemini/chat/resume", lambda: handlers.chat.resume, errors=(*_ASKS, InvalidInput, ContextOverflow, Blocked, Overloaded),
             doc="Go on with a turn that was interrupted, or that used all its rounds, where it stands."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Iterable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -286,13 +287,12 @@ class Application:
         slashes before a word stand for one, which begins no command.
 
         `model` is used for this session from the first answer on. `replaces` is the id of the newest turn, which leaves
-        the view once this answer is there. With `steer` it goes along with the turn under way, if there is one. Raises
-        the `CompanionError`s of `Turn.run`, and `Overloaded`.
+        the view with this answer; `steer` joins the turn under way. Raises what `Turn.run` raises, and `Overloaded`.
         """
         check_prompt(prompt)
         self._turns.prepare()
-        session = await self.hold(client, session_id)
-        start = await self._turns.start(session, client, self.tooling)
+        hold = partial(self.hold, client, session_id)
+        session, start = await self._turns.begin(hold, client, self.tooling, prompt, model)
         if (guidance := slash_compression(prompt)) is not None:
             return await compress_by_prompt(session, client, guidance)
         prompt = unescaped(prompt)

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.rounds import last_end
 from gemini_companion.sessions.threads import load, load_soon
+from gemini_companion.sessions.turn.prompt import slash_compression, unescaped
 
 if TYPE_CHECKING:
+    from gemini_companion.engine.history.content import Part
     from gemini_companion.sessions.clients import Client
     from gemini_companion.sessions.models.registry import ModelRegistry
     from gemini_companion.sessions.session import Session
@@ -74,6 +77,27 @@ class LateTurns:
         from gemini_companion.sessions.turn.starting import Start
 
         return Start(session, client, tooling)
+
+    async def begin(
+        self,
+        hold: Callable[..., Awaitable[Session]],
+        client: Client,
+        tooling: Tooling,
+        prompt: tuple[Part, ...],
+        model: str | None,
+    ) -> tuple[Session, Start]:
+        """The session of a prompt, by `Application.hold`, and what begins its turn.
+
+        Of one that is cancelled so early that it is in no lane yet, the transcript has it and its end all the same.
+        """
+        try:
+            session = await hold()
+            return session, await self.start(session, client, tooling)
+        except asyncio.CancelledError:
+            session = await hold(as_it_is=True)
+            if slash_compression(prompt) is None:
+                await (await self.start(session, client, tooling)).give_up(unescaped(prompt), model=model)
+            raise
 
     async def reached(self) -> None:
         """Every prompt that came before this has reached its lane. For whoever stops, ends or compresses what is there.

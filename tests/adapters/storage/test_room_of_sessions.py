@@ -117,3 +117,20 @@ async def test_a_session_that_is_kept_outlives_every_age(store: SqliteStore, clo
             await store.save_meta(meta("new", updated_at=clock.time))
             await store.sweep()
         assert await names(store) == {"kept", "new"}
+
+
+async def test_what_a_fork_has_of_a_deleted_chat_is_measured_in_steps_and_once(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        entries = [prompt(seq, "x") for seq in range(1, 5_002)]
+        await store.create(meta("parent"), entries)
+        await store.create(meta("fork", parent="parent"), [prompt(5_002)], ((1, 5_001),))
+        await store.delete("parent")
+        size = sum(len(encode_entry(entry)) for entry in (*entries, prompt(5_002)))
+        jobs = count_jobs(store, monkeypatch)
+        assert [one.size for one in await store.stored()] == [size]
+        steps = jobs.count("read")
+        assert steps > 1, "nothing that is to be written waits for all of them"
+        assert [one.size for one in await store.stored()] == [size]
+        assert jobs.count("read") == steps + 1, "those rows are not written any more"

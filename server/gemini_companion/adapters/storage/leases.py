@@ -89,11 +89,14 @@ class Leases:
         """The process ids of other living holders, by session; sessions without one are left out."""
         found: dict[str, int] = {}
         alive: dict[ProcessIdentity, bool | None] = {}
-        for session_id in session_ids:
-            row = connection.execute(
-                "SELECT instance, machine, pid, started, heartbeat FROM leases WHERE session_id = ?", (session_id,)
-            ).fetchone()
-            if row is None or row[0] == self.instance:
+        select = "SELECT session_id, instance, machine, pid, started, heartbeat FROM leases"
+        if len(session_ids) == 1:
+            rows = connection.execute(f"{select} WHERE session_id = ?", session_ids).fetchall()
+        else:
+            wanted = frozenset(session_ids)
+            rows = [row for row in connection.execute(select).fetchall() if row[0] in wanted]
+        for session_id, *row in rows:
+            if row[0] == self.instance:
                 continue
             holder = ProcessIdentity(row[1], row[2], row[3])
             if holder not in alive:

@@ -18,7 +18,7 @@ from gemini_companion.sessions.shared_entries import Ranges
 if TYPE_CHECKING:
     import sqlite3
 
-_END: Final = 2**63 - 1
+END: Final = 2**63 - 1
 
 _RANGE: Final = "CAST(coalesce(first, 0) AS INTEGER), CAST(coalesce(last, 0) AS INTEGER)"
 """What says where a shared range stands: damage may have made texts or nothing of numbers."""
@@ -42,11 +42,11 @@ def spans_of(connection: sqlite3.Connection, session_id: str) -> list[Span]:
         (session_id,),
     ):
         # Damage may have made other numbers of them: no entry comes twice, and none of its own is hidden.
-        span = Span(owner, max(first, ahead), min(last, _END - 1 if own is None else int(own) - 1))
+        span = Span(owner, max(first, ahead), min(last, END - 1 if own is None else int(own) - 1))
         if span.first <= span.last:
             spans.append(span)
             ahead = span.last + 1
-    return [*spans, Span(session_id, ahead if own is None else int(own), _END)]
+    return [*spans, Span(session_id, ahead if own is None else int(own), END)]
 
 
 def spans_between(connection: sqlite3.Connection, session_id: str, first: int, last: int) -> list[Span]:
@@ -61,7 +61,7 @@ def log_rows(
     columns: str,
     *,
     first: int = 1,
-    last: int = _END,
+    last: int = END,
     condition: str = "",
     newest_first: bool = False,
 ) -> Iterator[tuple[Any, ...]]:
@@ -131,7 +131,7 @@ def insert_spans(connection: sqlite3.Connection, session_id: str, spans: Sequenc
     )
 
 
-def sharers_of(connection: sqlite3.Connection, owner: str, first: int, last: int = _END) -> list[str]:
+def sharers_of(connection: sqlite3.Connection, owner: str, first: int, last: int = END) -> list[str]:
     """The sessions that share some of these entries, which `owner` wrote."""
     rows = connection.execute(
         "SELECT DISTINCT session_id FROM shares WHERE owner = ? AND first <= ? AND last >= ? ORDER BY session_id",
@@ -180,30 +180,38 @@ def is_taken(connection: sqlite3.Connection, session_id: str) -> bool:
     )
 
 
-def size_left_by_others(connection: sqlite3.Connection, session_id: str) -> int:
-    """Bytes of the rows that a session has from such as are gone, but for those that count for an older fork."""
+def heirs(connection: sqlite3.Connection) -> set[str]:
+    """The sessions that have rows from such as are gone."""
+    return {
+        session_id
+        for (session_id,) in connection.execute(
+            "SELECT session_id FROM shares WHERE owner NOT IN (SELECT session_id FROM sessions)"
+        )
+    }
+
+
+def left_by_others(connection: sqlite3.Connection, session_id: str) -> list[Span]:
+    """The rows that a session has from such as are gone, but for those that count for an older fork. None of them is
+    written any more.
+    """
     gone = connection.execute(
         f"SELECT rowid, owner, {_RANGE} FROM shares WHERE session_id = ?"
         " AND owner NOT IN (SELECT session_id FROM sessions)",
         (session_id,),
     ).fetchall()
-    size = 0
+    spans: list[Span] = []
     for place, owner, first, last in gone:
         older = connection.execute(
             f"SELECT {_RANGE} FROM shares WHERE owner = ? AND rowid < ? ORDER BY 1", (owner, place)
         ).fetchall()
-        for span in _gaps(older, first, last):
-            size += connection.execute(
-                "SELECT coalesce(sum(length(json)), 0) FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?",
-                (owner, *span),
-            ).fetchone()[0]
-    return size
+        spans += (Span(owner, *gap) for gap in _gaps(older, first, last))
+    return spans
 
 
 def _remove_unshared(connection: sqlite3.Connection, owner: str) -> None:
     """Remove the rows of a session that is gone which no other one has."""
     shared = connection.execute(f"SELECT {_RANGE} FROM shares WHERE owner = ? ORDER BY 1", (owner,)).fetchall()
-    for span in _gaps(shared, 1, _END):
+    for span in _gaps(shared, 1, END):
         for table in ("log", "damaged_entries"):
             connection.execute(f"DELETE FROM {table} WHERE session_id = ? AND seq BETWEEN ? AND ?", (owner, *span))
 

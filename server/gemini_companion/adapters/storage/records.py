@@ -48,6 +48,8 @@ META_COLUMNS = "session_id, CAST(title AS TEXT), updated_at, CAST(meta AS BLOB),
 """What `decode_meta` reads of a session. Cast, as everywhere: a flipped bit makes bytes of a text, or a number."""
 ENTRY_COLUMNS: Final = "seq, CAST(json AS BLOB), redacted"
 """What `decoded_rows` reads of an entry."""
+MOST_AT_ONCE: Final = 500
+"""Ids in one statement; SQLite takes no more than 999 where it is old."""
 
 
 def insert_session(
@@ -116,7 +118,24 @@ def delete_session(connection: sqlite3.Connection, session_id: str) -> None:
 
 def agents_of(connection: sqlite3.Connection, session_id: str) -> list[str]:
     """Ids of the sessions of a chat's subagents."""
-    return [row[0] for row in connection.execute("SELECT session_id FROM sessions WHERE agent_of = ?", (session_id,))]
+    return agents_by_chat(connection, [session_id]).get(session_id, [])
+
+
+def agents_by_chat(connection: sqlite3.Connection, session_ids: Sequence[str]) -> dict[str, list[str]]:
+    """The same of many chats; those without any are left out."""
+    agents: dict[str, list[str]] = {}
+    for start in range(0, len(session_ids), MOST_AT_ONCE):
+        some = session_ids[start : start + MOST_AT_ONCE]
+        for chat, session_id in connection.execute(
+            f"SELECT agent_of, session_id FROM sessions WHERE agent_of IN ({places(some)})", some
+        ):
+            agents.setdefault(chat, []).append(session_id)
+    return agents
+
+
+def places(arguments: Sequence[object]) -> str:
+    """A place for each of these in a list of SQL."""
+    return ",".join("?" * len(arguments))
 
 
 def append_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[WrittenEntry]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gemini_companion.adapters.private_files import safe_name
 from gemini_companion.adapters.storage import records
 from gemini_companion.adapters.storage.leases import Leases
-from gemini_companion.adapters.storage.log_rows import size_left_by_others
+from gemini_companion.adapters.storage.log_rows import END, Span, heirs, left_by_others
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.sessions.retention import StoredSession
 
@@ -20,13 +20,23 @@ if TYPE_CHECKING:
 
 _ROWS_OF_A_STEP: Final = 2_000
 """Entries whose sizes are read at once, a millisecond or two."""
+_MOST_KNOWN: Final = 100_000
+"""Sessions whose sizes are remembered."""
+_AMONG: Final = "FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?"
 
 
 class _Measured(NamedTuple):
     sizes: dict[str, int]
-    """Bytes of logs, by session."""
+    """Bytes of logs and of private files, by session."""
     left: Sequence[str]
     """Sessions that were not looked at yet."""
+
+
+class _Read(NamedTuple):
+    size: int
+    rows: int
+    """How many were read for it."""
+    is_whole: bool
 
 
 class Room:
@@ -37,8 +47,10 @@ class Room:
         self._leases = leases
         self._files = files
         """The folder of the sessions' private files."""
-        self._known: dict[str, tuple[int, int]] = {}
-        """By session, up to which entry its log is measured, and the bytes to there."""
+        self._known: dict[Span, tuple[int, int]] = {}
+        """Up to which entry rows are measured, and the bytes to there. A session that is written again under an id that
+        was deleted counts from there on: none is.
+        """
 
     async def stored(self, sized: Collection[str] | None, *, alone: bool = False) -> list[StoredSession]:
         """Every session but those of subagents, which count for their chat and go with it.
@@ -50,41 +62,61 @@ class Room:
         def begin(connection: sqlite3.Connection) -> tuple[list[StoredSession], dict[str, list[str]], _Measured]:
             found = _sessions(connection, self._leases, sized if alone else None)
             wanted = [one.session_id for one in found if sized is None or one.session_id in sized]
-            agents = {one: records.agents_of(connection, one) for one in wanted}
+            agents = records.agents_by_chat(connection, wanted)
             return found, agents, self._measure(connection, [*wanted, *itertools.chain(*agents.values())])
 
         found, agents, measured = await self._worker.run("read", begin)
-        logs = measured.sizes
+        sizes = measured.sizes
         while left := measured.left:  # in steps: nothing that is to be written waits for all of them
             measured = await self._worker.run("read", lambda connection, left=left: self._measure(connection, left))
-            logs |= measured.sizes
-        files = await self._worker.run_file(lambda: {name: _bytes_below(self._folder(name)) for name in logs})
+            sizes |= measured.sizes
 
         def size_of(chat: str) -> int:
-            return sum(logs.get(one, 0) + files.get(one, 0) for one in (chat, *agents.get(chat, ())))
+            return sum(sizes.get(one, 0) for one in (chat, *agents.get(chat, ())))
 
         return [one._replace(size=size_of(one.session_id)) for one in found]
 
     def _measure(self, connection: sqlite3.Connection, session_ids: Sequence[str]) -> _Measured:
-        """The bytes of logs, one after the other until enough rows were read for one step, one log at least."""
+        """The bytes of sessions, one after the other until enough rows were read for one step.
+
+        Of one that has more rows than that, and of which little is known, the rest is read with the next step.
+        """
         sizes: dict[str, int] = {}
-        rows = 0
+        budget, have_left, folders = _ROWS_OF_A_STEP, heirs(connection), _names_in(self._files)
         for place, session_id in enumerate(session_ids):
-            last, size = self._known.get(session_id, (0, 0))
-            newest, count, more = connection.execute(
-                "SELECT MAX(seq), COUNT(*), SUM(LENGTH(json)) FROM log WHERE session_id = ? AND seq > ?",
-                (session_id, last),
-            ).fetchone()
-            if count:
-                self._known[session_id] = newest, size + more
-            sizes[session_id] = size + (more or 0) + size_left_by_others(connection, session_id)
-            rows += count
-            if rows >= _ROWS_OF_A_STEP:
+            spans = [
+                Span(session_id, 1, END),
+                *(left_by_others(connection, session_id) if session_id in have_left else ()),
+            ]
+            size = 0
+            for span in spans:
+                read = self._read(connection, span, budget)
+                budget -= read.rows
+                size += read.size
+                if not read.is_whole:
+                    return _Measured(sizes, session_ids[place:])
+            folder = safe_name(session_id)
+            sizes[session_id] = size + (_bytes_below(os.path.join(self._files, folder)) if folder in folders else 0)
+            budget -= 1
+            if budget <= 0:
                 return _Measured(sizes, session_ids[place + 1 :])
         return _Measured(sizes, ())
 
-    def _folder(self, session_id: str) -> str:
-        return os.path.join(self._files, safe_name(session_id))
+    def _read(self, connection: sqlite3.Connection, span: Span, most: int) -> _Read:
+        """The bytes of rows, those known from before included; so many rows are read at most."""
+        last, size = self._known.get(span, (span.first - 1, 0))
+        among = (span.owner, last + 1, span.last)
+        (newest,) = connection.execute(f"SELECT MAX(seq) {_AMONG}", among).fetchone()
+        if newest is None:  # nothing was written since
+            return _Read(size, 0, is_whole=True)
+        rows, newest, more = connection.execute(
+            f"SELECT COUNT(*), MAX(seq), SUM(size) FROM (SELECT seq, LENGTH(json) size {_AMONG} ORDER BY seq LIMIT ?)",
+            (*among, max(1, most)),
+        ).fetchone()
+        if len(self._known) >= _MOST_KNOWN and span not in self._known:
+            self._known.clear()
+        self._known[span] = newest, size + more
+        return _Read(size + more, rows, is_whole=rows < max(1, most))
 
 
 def _sessions(connection: sqlite3.Connection, leases: Leases, named: Collection[str] | None) -> list[StoredSession]:
@@ -92,8 +124,13 @@ def _sessions(connection: sqlite3.Connection, leases: Leases, named: Collection[
     if named is None:
         rows = connection.execute(select).fetchall()
     else:
-        found = (connection.execute(f"{select} AND session_id = ?", (one,)).fetchone() for one in named)
-        rows = [row for row in found if row is not None]
+        ids, most = list(named), records.MOST_AT_ONCE
+        pages = [ids[start : start + most] for start in range(0, len(ids), most)]
+        rows = [
+            row
+            for page in pages
+            for row in connection.execute(f"{select} AND session_id IN ({records.places(page)})", page).fetchall()
+        ]
     held = leases.held(connection)
     return [
         StoredSession(
@@ -126,6 +163,13 @@ def delete_unused(connection: sqlite3.Connection, leases: Leases, one: StoredSes
         return []
     records.delete_session(connection, one.session_id)
     return [one.session_id, *agents]
+
+
+def _names_in(directory: str) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(directory))
+    except OSError:
+        return frozenset()
 
 
 def _bytes_below(directory: str) -> int:

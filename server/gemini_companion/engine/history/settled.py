@@ -32,8 +32,8 @@ class Settled(Fold):
         self.request.extend(item.content for item in curated)
 
     def grow(self, items: Sequence[Item], measure: MeasureContent, most: int) -> bool:
-        """Curate, once, the rounds of a view that appending cannot change any more: all but the last. About `most` items
-        at a time; True when all are done.
+        """Curate, once, the rounds of a view that appending cannot change any more: all but the last. About `most`
+        items at a time; True when all are done.
         """
         start, fresh, to = self.to, list[Item](), self.to + most
         while (end := round_end(items, start)) < len(items) and start < to:

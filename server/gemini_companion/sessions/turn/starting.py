@@ -42,17 +42,27 @@ class Start:
             return result
         if replaces is not None and session.lane.is_idle:  # otherwise the turn checks it when it runs
             check_replaceable(session, replaces)
-        turn = Turn(
-            session=session,
-            safe_point=partial(compress_at_safe_point, session),
-            turn_id=session.services.new_id("turn"),
-            client=client,
+        return await _submit(self._turn(prompt, model, replaces)).wait(client.client_id)
+
+    async def give_up(self, prompt: tuple[Part, ...], *, model: str | None) -> None:
+        """Note a prompt that was cancelled before it came here, and its end; nothing of it is sent. Raises
+        `InvalidInput`, `Overloaded`.
+        """
+        job = _submit(self._turn(prompt, model))
+        job.cancel(self.client.client_id)
+        await job.settled()
+
+    def _turn(self, prompt: tuple[Part, ...], model: str | None, replaces: str | None = None) -> Turn:
+        return Turn(
+            session=self.session,
+            safe_point=partial(compress_at_safe_point, self.session),
+            turn_id=self.session.services.new_id("turn"),
+            client=self.client,
             prompt=prompt,
             asked_model=requested_model(model),
             tooling=self.tooling,
             replaces=replaces,
         )
-        return await _submit(turn).wait(client.client_id)
 
     async def resume(self) -> ChatResult:
         """Go on with the newest turn where it stands. Raises `InvalidInput` if it cannot go on, and what it raises."""
