@@ -1,7 +1,7 @@
 // Builds everything that the .vsix carries into out/: node esbuild.mjs [--watch] [--dev]
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { context } from "esbuild";
+import { build, context } from "esbuild";
 
 const dev = process.argv.includes("--dev");
 const watch = process.argv.includes("--watch");
@@ -66,15 +66,33 @@ function modulesOfPage({ outputs }) {
   return [...found].map((path) => basename(path));
 }
 
+/** The styles of the document's first picture, which stand in it. */
+async function firstStyles() {
+  const { target, logLevel } = page;
+  const first = {
+    entryPoints: ["webview/styles/first.css"],
+    bundle: true,
+    minify: true,
+    write: false,
+    target,
+    logLevel,
+  };
+  const { outputFiles } = await build(first);
+  return outputFiles[0].text.trim();
+}
+
 await mkdir("out/panel", { recursive: true });
 async function make(name, options) {
-  const build = await context(options);
-  const { metafile } = await build.rebuild();
+  const made = await context(options);
+  const { metafile } = await made.rebuild();
   await writeFile(`out/${name}.meta.json`, JSON.stringify(metafile));
-  if (watch) await build.watch();
-  else await build.dispose();
+  if (watch) await made.watch();
+  else await made.dispose();
   return metafile;
 }
 
 const modules = modulesOfPage(await make("page", page));
-await make("host", { ...host, define: { PAGE_MODULES: JSON.stringify(modules) } });
+await make("host", {
+  ...host,
+  define: { PAGE_MODULES: JSON.stringify(modules), FIRST_STYLES: JSON.stringify(await firstStyles()) },
+});

@@ -135,6 +135,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
       source: webview.cspSource,
       script: address("panel.js"),
       style: address("styles.css"),
+      firstStyles: typeof FIRST_STYLES === "undefined" ? "" : FIRST_STYLES,
       modules: (typeof PAGE_MODULES === "undefined" ? [] : PAGE_MODULES).map(address),
       language: l10nLanguage(),
       view: VIEW_ID,
@@ -207,6 +208,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
 
 /** Names of the page's modules, as the build made them; none where nothing was built. */
 declare const PAGE_MODULES: readonly string[] | undefined;
+/** The styles of the page's first picture, as the build made them. */
+declare const FIRST_STYLES: string | undefined;
 
 function l10nLanguage(): string {
   return l10n.uri ? env.language : "en";

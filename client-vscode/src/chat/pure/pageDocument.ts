@@ -1,7 +1,21 @@
 /**
- * The document of the panel's page: no inline script or style, nothing from the net, markup only through our one sanitiser. It shows what
- * the script shows first, so that there is something to see as soon as the styles are here.
+ * The document of the panel's page: nothing from the net, markup only through our one sanitiser, no style in it but the one whose hash its
+ * policy has, no script but `BEGIN`. VS Code shows a page when it has loaded, so the document loads nothing: it has what the script
+ * shows first, with the styles of that, and the rest comes once that is seen.
  */
+import { createHash } from "node:crypto";
+
+/** Loads the page's styles, then its script. The addresses stand in attributes: no text of anybody's gets into this. */
+export const BEGIN = `
+const { style, script } = document.currentScript.dataset;
+addEventListener("load", () => {
+  const styles = document.createElement("link");
+  styles.rel = "stylesheet";
+  styles.href = style;
+  styles.onload = styles.onerror = () => import(script);
+  document.head.append(styles);
+});
+`;
 
 export interface PageParts {
   /** The page's scripts are run only with it. */
@@ -10,6 +24,8 @@ export interface PageParts {
   readonly source: string;
   readonly script: string;
   readonly style: string;
+  /** The styles of what the document shows, which `style` has too. */
+  readonly firstStyles: string;
   /** What the script imports: asked for at once, not when the script is found to want it. */
   readonly modules: readonly string[];
   /** BCP 47. */
@@ -26,13 +42,13 @@ export function pageDocument(parts: PageParts): string {
   const policy = [
     "default-src 'none'",
     `script-src 'nonce-${nonce}' ${source}`,
-    `style-src ${source}`,
+    `style-src ${source} 'sha256-${createHash("sha256").update(parts.firstStyles).digest("base64")}'`,
     `font-src ${source}`,
     `img-src ${source} data:`,
     "require-trusted-types-for 'script'",
     "trusted-types dompurify",
   ].join("; ");
-  const modules = parts.modules.map(
+  const modules = [parts.script, ...parts.modules].map(
     (module) => `<link rel="modulepreload" nonce="${nonce}" href="${escaped(module)}">\n`,
   );
   return `<!DOCTYPE html>
@@ -41,12 +57,13 @@ export function pageDocument(parts: PageParts): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${escaped(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${escaped(parts.style)}">
+<style>${parts.firstStyles}</style>
+<link rel="preload" as="style" href="${escaped(parts.style)}">
 ${modules.join("")}<title>Gemini</title>
 </head>
 <body data-view="${escaped(parts.view)}" data-asked-at="${parts.askedAt}">
 <div id="root">${firstPicture(parts.starting)}</div>
-<script type="module" nonce="${nonce}" src="${escaped(parts.script)}"></script>
+<script nonce="${nonce}" data-style="${escaped(parts.style)}" data-script="${escaped(parts.script)}">${BEGIN}</script>
 </body>
 </html>`;
 }
