@@ -42,6 +42,13 @@ WAIT_FOR_A_NEED = (
             ),
             *("sessions.turn.turn", "sessions.turn.starting", "sessions.turn.rehearsal", "adapters.offline.answer"),
             *("adapters.files.disk", "adapters.gemini.provider", "adapters.hooks.process", "adapters.mcp.connector"),
+            *(
+                "adapters.storage.recall_search",
+                "adapters.storage.salvage",
+                "sessions.mcp.service",
+                "sessions.mcp.server",
+            ),
+            *("sessions.memory.service", "sessions.skills.service", "sessions.hooks.firing", "settings.own_file"),
             *("adapters.memory.files", "adapters.processes.runner", "adapters.search", "adapters.workspace"),
             *("engine.compression.appendix", "engine.constraints.detect", "engine.facts.retention"),
             *("sessions.context.environment", "sessions.interchange", "sessions.statistics.service"),

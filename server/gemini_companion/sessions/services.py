@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.sessions.agents.service import AgentService, Create
 from gemini_companion.sessions.commands.registry import SlashCommands
 from gemini_companion.sessions.hooks.service import HooksOfSessions
-from gemini_companion.sessions.mcp.service import McpService
-from gemini_companion.sessions.memory.service import MemoryService
 from gemini_companion.sessions.models.registry import ModelRegistry
 from gemini_companion.sessions.observing.service import Observing
 from gemini_companion.sessions.ports import Clock, SessionStore, WorkspaceFiles
 from gemini_companion.sessions.question_vectors import QuestionVectors
 from gemini_companion.sessions.results import ErrorData
-from gemini_companion.sessions.skills.service import SkillService
 from gemini_companion.sessions.slots import Slots
 from gemini_companion.sessions.system_prompt import GitStates, NoGit
 from gemini_companion.settings.effective import Settings
 from gemini_companion.tools.ports import Ports
 from gemini_companion.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from gemini_companion.sessions.mcp.service import McpService
+    from gemini_companion.sessions.memory.service import MemoryService
+    from gemini_companion.sessions.skills.service import SkillService
 
 
 def describe_plainly(fault: CompanionError) -> ErrorData:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,10 +15,12 @@ from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.environment import LiveEnvironment
 from gemini_companion.settings.load import LoadedSettings, SettingsLoader
 from gemini_companion.settings.objects import JsonObject
-from gemini_companion.settings.own_file import OwnSettings
 from gemini_companion.settings.system_prompt import system_prompt_override, write_system_prompt
 from gemini_companion.settings.trust import is_trusted, real_paths
 from gemini_companion.settings.watching import SettingsWatch, WatchFiles
+
+if TYPE_CHECKING:
+    from gemini_companion.settings.own_file import OwnSettings
 
 
 class SettingsService:
@@ -57,7 +61,6 @@ class SettingsService:
             env,
             command_line=command_line,
         )
-        self._own = OwnSettings(self._loader.user_file)
         self._loaded = self._loader.reload(trusted=False)
         self._environment = LiveEnvironment(lambda: self._loaded.environment)
         self._watch = SettingsWatch(watch_files, self.reload)
@@ -168,6 +171,13 @@ class SettingsService:
     def enable_skill(self, name: str, *, on: bool) -> None:
         """Turn a skill on or off in the user's own file. Raises `InvalidSettings`, `StorageFault`."""
         self._list_own(("skills", "disabled"), name, on=not on)
+
+    @cached_property
+    def _own(self) -> OwnSettings:
+        """The user's own file, as it is changed."""
+        from gemini_companion.settings.own_file import OwnSettings
+
+        return OwnSettings(self._loader.user_file)
 
     def _list_own(self, path: tuple[str, ...], name: str, *, on: bool) -> None:
         """Have a list of the user's own file hold a name, or not, from now on."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
 from gemini_companion.wiring.extending import build_extending
-from gemini_companion.wiring.late import late
+from gemini_companion.wiring.late import late, nothing
 from gemini_companion.wiring.loading_order import load_in_steps
 from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
-from gemini_companion.wiring.servers import build_servers
+from gemini_companion.wiring.servers import build_servers, server_commands
 from gemini_companion.wiring.services import build_services, new_id
 from gemini_companion.wiring.tools import build_tooling
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from gemini_companion.protocol.server import CompanionServer
     from gemini_companion.sessions.application import Application
     from gemini_companion.sessions.commands.registry import SlashCommands
-    from gemini_companion.sessions.memory.port import MemoryFiles
     from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.sessions.skills.service import SkillService
     from gemini_companion.settings.service import SettingsService
@@ -101,7 +100,6 @@ class Daemon:
             from gemini_companion.adapters.storage.project import project_key
             from gemini_companion.adapters.storage.store import open_store
             from gemini_companion.sessions.application import Application
-            from gemini_companion.sessions.mcp.commands import ServerCommands
             from gemini_companion.sessions.tools.background import Commands
             from gemini_companion.settings.service import SettingsService
             from gemini_companion.wiring.vault import build_vault
@@ -124,7 +122,7 @@ class Daemon:
                 data_directory(self._env), project_key(folders), clock=SystemClock(), notify=warn, vault=self._vault
             )
             commands = Commands()
-            self._memory = self._build_memory(watches)
+            self._memory = late(lambda: self._build_memory(watches), look_again=nothing, close=nothing)
             self._commands, self._skills = build_extending(
                 home_directory(self._env),
                 settings,
@@ -133,7 +131,7 @@ class Daemon:
                 tell=lambda event: self._app.notify_all(event) if self._app else None,
             )
             servers = build_servers(self._env, settings, lambda: self._app)
-            self._commands.add(ServerCommands(servers))
+            self._commands.add(late(lambda: server_commands(servers)))
             services = build_services(
                 self._env,
                 store=self._store,
@@ -154,22 +152,18 @@ class Daemon:
         return self._app
 
     def _build_memory(self, watches: Watches) -> MemoryService:
+        from gemini_companion.adapters.memory.files import DiskMemoryFiles
         from gemini_companion.sessions.events import MemoryChanged
         from gemini_companion.sessions.memory.service import MemoryService
 
         return MemoryService(
-            late(self._memory_files),
+            DiskMemoryFiles(home_directory(self._env)),
             settings=lambda: self._settings.current,
             folders=lambda: self._app.folders() if self._app else (),
             trusted=self._settings.is_trusted,
             on_changed=lambda paths: self._app.notify_all(MemoryChanged(paths=paths)) if self._app else None,
             watch_files=watches.files,
         )
-
-    def _memory_files(self) -> MemoryFiles:
-        from gemini_companion.adapters.memory.files import DiskMemoryFiles
-
-        return DiskMemoryFiles(home_directory(self._env))
 
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""

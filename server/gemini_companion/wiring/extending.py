@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gemini_companion.wiring.late import late
+from gemini_companion.wiring.late import late, nothing
 
 if TYPE_CHECKING:
     from gemini_companion.sessions.commands.files import CommandFiles
     from gemini_companion.sessions.commands.registry import SlashCommands
     from gemini_companion.sessions.events import Event
-    from gemini_companion.sessions.skills.files import SkillFiles
     from gemini_companion.sessions.skills.service import SkillService
     from gemini_companion.settings.service import SettingsService
     from gemini_companion.wiring.watches import Watches
@@ -30,8 +29,7 @@ def build_extending(
     from gemini_companion.sessions.commands.custom import CustomCommands
     from gemini_companion.sessions.commands.files import FileWish
     from gemini_companion.sessions.commands.registry import SlashCommands
-    from gemini_companion.sessions.events import SkillsChanged, SlashCommandsChanged
-    from gemini_companion.sessions.skills.service import SkillService
+    from gemini_companion.sessions.events import SlashCommandsChanged
 
     def wish() -> FileWish:
         return FileWish(folders=tuple(folders()), trusted=settings.is_trusted())
@@ -42,24 +40,25 @@ def build_extending(
         on_changed=lambda: tell(SlashCommandsChanged()),
         watch_folders=watches.folders,
     )
-    skills = SkillService(
-        late(lambda: _skill_files(home)),
-        wish,
-        settings=lambda: settings.current,
-        switch=settings,
-        on_changed=lambda: tell(SkillsChanged()),
-        watch_folders=watches.folders,
-    )
-    return SlashCommands(custom), skills
+
+    def make_skills() -> SkillService:
+        from gemini_companion.adapters.extending.skill_files import DiskSkillFiles
+        from gemini_companion.sessions.events import SkillsChanged
+        from gemini_companion.sessions.skills.service import SkillService
+
+        return SkillService(
+            DiskSkillFiles(str(home)),
+            wish,
+            settings=lambda: settings.current,
+            switch=settings,
+            on_changed=lambda: tell(SkillsChanged()),
+            watch_folders=watches.folders,
+        )
+
+    return SlashCommands(custom), late(make_skills, look_again=nothing, close=nothing)
 
 
 def _command_files(home: Path) -> CommandFiles:
     from gemini_companion.adapters.extending.command_files import DiskCommandFiles
 
     return DiskCommandFiles(str(home))
-
-
-def _skill_files(home: Path) -> SkillFiles:
-    from gemini_companion.adapters.extending.skill_files import DiskSkillFiles
-
-    return DiskSkillFiles(str(home))

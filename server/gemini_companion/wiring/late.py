@@ -29,6 +29,14 @@ class _Late:
         return getattr(self._made, name)
 
 
+def nothing() -> None:
+    """For `before`: there is nothing to be done."""
+
+
+async def nothing_to_await() -> None:
+    """The same for what is awaited."""
+
+
 def late(make: Callable[[], T], **before: Callable[..., Any]) -> T:
     """What `make` returns. It is called with the first use; what it raises goes to whoever uses it, and the next use
     calls it again.

@@ -11,12 +11,12 @@ from gemini_companion.protocol.loading import loading
 STEPS: Final = (
     *("engine.history.log", "sessions.tool_events", "sessions.events", "engine.history.view", "sessions.ports"),
     *("engine.ide_context", "sessions.clients", "sessions.compression_state", "settings.effective"),
-    *("sessions.commands.registry", "sessions.hooks.service", "sessions.mcp.service", "sessions.memory.service"),
+    *("sessions.commands.registry", "sessions.hooks.service"),
     *("sessions.services", "sessions.session", "sessions.turn.titles", "sessions.application", "settings.service"),
     *("protocol.host", "protocol.binding", "adapters.vault.sealing", "engine.recall.ranking"),
     *("engine.recall.excerpt", "adapters.storage"),
     *("adapters.vault.vault", "adapters.offline.registration", "adapters.local.registration"),
-    *("adapters.gemini.registration", "sessions.mcp.commands", "sessions.tools.editor"),
+    *("adapters.gemini.registration", "sessions.tools.editor"),
 )
 """Modules in the order in which one needs another, none of which brings many along."""
 

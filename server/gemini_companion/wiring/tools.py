@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gemini_companion.wiring.late import late
+from gemini_companion.wiring.late import late, nothing_to_await
 from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def build_ports(env: Mapping[str, str], vault: Vault | None = None) -> Ports:
     return Ports(
         files=late(lambda: _files(env)),
         search=late(_search),
-        commands=late(lambda: _runner(env, vault), close=_nothing_to_close),
+        commands=late(lambda: _runner(env, vault), close=nothing_to_await),
         editor=NoEditor(),
     )
 
@@ -93,10 +93,6 @@ def _own(env: Mapping[str, str]) -> tuple[str, ...]:
 
     user_file = places(home_directory(env), env).user
     return str(data_directory(env)), str(home_directory(env) / ".gemini"), str(user_file.parent)
-
-
-async def _nothing_to_close() -> None:
-    """No command ran."""
 
 
 def build_judge(env: Mapping[str, str]) -> DiskJudge:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemini_companion.adapters.gemini.faults import KEY_HINT, VERTEX_HINT, ErrorResponse, fault_of, one_line
+from gemini_companion.adapters.gemini.faults import VERTEX_HINT, ErrorResponse, fault_of, one_line
+from gemini_companion.adapters.gemini.options import KEY_HINT
 from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
 from tests.support.examples import examples
 

@@ -15,7 +15,6 @@ import msgspec
 import pytest
 
 from gemini_companion.adapters.storage import SqliteStore
-from gemini_companion.adapters.storage import database as database_module
 from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate, version_of
 from gemini_companion.engine.errors import StaleVersion, StorageFault
 from gemini_companion.engine.history.log import encode_entry
@@ -183,7 +182,7 @@ async def test_a_damaged_file_stays_where_it_is_while_there_is_no_room_for_a_new
             raise OSError(errno.ENOSPC, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr(database_module, "salvage", full)
+            patch.setattr("gemini_companion.adapters.storage.salvage.salvage", full)
             with pytest.raises(StorageFault, match="no space left"):
                 await execute(store, "SELECT count(length(json)) FROM log NOT INDEXED")
         assert read(database) == bytes(data)

@@ -14,14 +14,11 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
+from gemini_companion.adapters.gemini.options import KEY_HINT
 from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
 
 Json: TypeAlias = dict[str, Any]
 
-KEY_HINT: Final = (
-    "Set GEMINI_API_KEY to a key from Google AI Studio, in the environment that starts the editor or the daemon, and"
-    " restart it."
-)
 VERTEX_HINT: Final = (
     "Run `gcloud auth application-default login`, and check GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and the"
     " account's role there."

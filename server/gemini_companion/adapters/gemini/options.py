@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
 
-from gemini_companion.adapters.gemini.faults import KEY_HINT
 from gemini_companion.engine.errors import ModelUnavailable, Unauthenticated
+
+KEY_HINT: Final = (
+    "Set GEMINI_API_KEY to a key from Google AI Studio, in the environment that starts the editor or the daemon, and"
+    " restart it."
+)
 
 _KEY = re.compile(r"[!-~]+")
 _TRUE = frozenset({"1", "true"})

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from gemini_companion.adapters.private_files import close_to_others, make_private_directory
 from gemini_companion.adapters.vault.masking import Masking
-from gemini_companion.sessions.hooks.transcript import News
+
+if TYPE_CHECKING:
+    from gemini_companion.sessions.hooks.transcript import News
 
 _MODE: Final = 0o600
 

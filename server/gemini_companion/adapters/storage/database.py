@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 from gemini_companion.adapters.private_files import close_to_others, create_private_file, make_private_directory
 from gemini_companion.adapters.storage import faults, recall_index, search
 from gemini_companion.adapters.storage.full_text import INDEXES
-from gemini_companion.adapters.storage.salvage import salvage
 from gemini_companion.adapters.storage.schema import FILE_NAME, PROJECT_TABLES, TABLES, check_version, migrate
 from gemini_companion.engine.errors import StorageFault
 
@@ -122,6 +121,8 @@ class Database:
         for companion in _COMPANIONS:
             with suppress(FileNotFoundError):
                 os.unlink(self._fresh + companion)
+        from gemini_companion.adapters.storage.salvage import salvage
+
         connection = _prepared(self._fresh)
         try:
             sessions, entries, lost = salvage(self.path, connection)

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from gemini_companion.adapters.storage import recall_index, recall_search, recall_vectors
+from gemini_companion.adapters.storage import recall_index
 from gemini_companion.adapters.storage.faults import BROKEN, result_code, storage_fault
 from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.adapters.storage.worker import Worker
@@ -61,6 +61,8 @@ class SqliteRecall:
         """The turns that answer a question best."""
 
         def work(connection: sqlite3.Connection) -> list[RecallHit]:
+            from gemini_companion.adapters.storage import recall_search, recall_vectors  # loaded with the first search
+
             dense: list[tuple[int, int]] = []
             if vector is not None:
                 rows = recall_search.rows_of_session(connection, session_id)
@@ -78,6 +80,8 @@ class SqliteRecall:
         """All that was said in a turn, or one entry."""
 
         def work(connection: sqlite3.Connection) -> list[RecallHit]:
+            from gemini_companion.adapters.storage import recall_search
+
             return recall_search.whole(
                 connection, session_id=session_id, turn_id=turn_id, entry_id=entry_id, vaulted=self._vaulted
             )
@@ -86,6 +90,8 @@ class SqliteRecall:
 
     async def passages_without_vector(self, model: str) -> list[PassageText] | None:
         """Some of the passages that have no vector of a model yet."""
+        from gemini_companion.adapters.storage import recall_vectors
+
         known, spots = self._unembedded
         if known != model or not spots:
             spots = await self._worker.run("read", lambda connection: recall_vectors.spots_without(connection, model))
@@ -99,6 +105,8 @@ class SqliteRecall:
 
     async def save_vectors(self, vectors: Sequence[tuple[PassageText, Vector]]) -> None:
         """Keep the vectors of passages."""
+        from gemini_companion.adapters.storage import recall_vectors
+
         await self._worker.run("relaxed", lambda connection: recall_vectors.save(connection, vectors))
 
     async def index(self) -> None:

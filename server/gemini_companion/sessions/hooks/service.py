@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.view import History
@@ -15,12 +15,14 @@ from gemini_companion.engine.hooks.config import Hook
 from gemini_companion.engine.hooks.events import HookEvent
 from gemini_companion.engine.hooks.merging import NOTHING, Verdict
 from gemini_companion.sessions.events import HookRan
-from gemini_companion.sessions.hooks.firing import HookRun, Surroundings, fire, wanted_hooks
 from gemini_companion.sessions.hooks.port import HookRunner, NoRunner
-from gemini_companion.sessions.hooks.transcript import Transcript, TranscriptFiles, folder_beside
 from gemini_companion.sessions.ports import Clock, SessionMeta, SessionStore
 from gemini_companion.sessions.slots import Asking, Slots, hook_slot
 from gemini_companion.settings.effective import Settings
+
+if TYPE_CHECKING:
+    from gemini_companion.sessions.hooks.firing import HookRun, Surroundings
+    from gemini_companion.sessions.hooks.transcript import Transcript, TranscriptFiles
 
 MOST_AGAIN: Final = 5
 """How often one turn is sent back to work by `AfterAgent`."""
@@ -118,6 +120,8 @@ class HooksOfSessions:
         """Run the hooks of an event; what they want. `fields` is what they are told of it. Of a partial event only
         refusals and failures are told to people. `answer` is one that is not in the log yet.
         """
+        from gemini_companion.sessions.hooks.firing import fire, wanted_hooks
+
         services = session.services
         options = services.settings().hooks
         plan = wanted_hooks(options, event, subject, is_trusted=services.trusted())
@@ -261,6 +265,9 @@ class HooksOfSessions:
             del self.latest[next(iter(self.latest))]
 
     async def _surroundings(self, session: Hooked, folders: Iterable[str], answer: Content | None) -> Surroundings:
+        from gemini_companion.sessions.hooks.firing import Surroundings
+        from gemini_companion.sessions.hooks.transcript import Transcript, folder_beside
+
         known = [*folders, *session.meta.workspace_folders]
         where = Surroundings(
             session_id=session.session_id,

@@ -12,12 +12,10 @@ import msgspec
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
 from gemini_companion.engine.history.log import PromptEntry
-from gemini_companion.engine.prompts.attachments import parts_apart
 from gemini_companion.sessions.events import TitleChanged
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.statistics.recording import Recorded
 from gemini_companion.sessions.turn.topic import FEWEST_TURNS, RECENT_PROMPTS, has_moved
 
 TITLE_SECONDS: Final = 5.0
@@ -92,6 +90,8 @@ class Titles:
             prompt_id=f"title-{session.session_id}",
             max_output_tokens=100,
         )
+        from gemini_companion.sessions.statistics.recording import Recorded
+
         chunk = await Recorded(session, choice, "title", seconds=TITLE_SECONDS).generate(request)
         return one_line(visible_text_of(chunk.parts))
 
@@ -120,4 +120,6 @@ def _beginning(session: Session) -> str:
 
 def _own_text(content: Content) -> str:
     """The text of a content, without attached files."""
+    from gemini_companion.engine.prompts.attachments import parts_apart
+
     return visible_text_of(parts_apart(content)[0])
