@@ -11,9 +11,10 @@ import pytest
 from gemini_companion.engine.errors import Cancelled
 from gemini_companion.sessions.compression_events import CompressionStarted
 from gemini_companion.sessions.events import TurnStarted
+from gemini_companion.sessions.late_turns import LateTurns
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.support.conversations import dialogue
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until_in
 from tests.support.sessions import Studio
 
 
@@ -32,6 +33,7 @@ def loading(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 async def behind(studio: Studio, loading: asyncio.Event, request: Callable[[], Awaitable[Any]]) -> Sequence[Any]:
     """What a first prompt and a request come to that are read at once."""
     prompt = asyncio.create_task(studio.chat("first"))
+    await until_in(LateTurns.start)
     other = asyncio.ensure_future(request())
     for _ in range(20):  # as far as they come without it
         await asyncio.sleep(0)

@@ -200,10 +200,20 @@ async def test_a_bound_on_silence_ends_a_command(bench: Bench) -> None:
     assert end.output == "before\n"
 
 
-async def test_output_breaks_the_silence(bench: Bench) -> None:
-    end = await bench.run("for i in 1 2 3 4 5 6; do echo x; sleep 0.3; done", silence=1.5)
+async def test_output_breaks_the_silence(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, ahead = asyncio.get_running_loop(), 0.0
+    real = loop.time
+    monkeypatch.setattr(loop, "time", lambda: real() + ahead)
+    running = await bench.start(
+        "for i in 1 2 3; do until [ -e $i ]; do sleep 0.05; done; echo said $i; done", silence=PATIENCE
+    )
+    for number in range(1, 4):
+        (bench.folder / "work" / str(number)).touch()
+        await bench.until_heard(f"said {number}\n")
+        ahead += 0.7 * PATIENCE  # no silence is too long, and all of them together are
+    end = await asyncio.wait_for(running.wait(), PATIENCE)
     assert not end.timed_out
-    assert end.output.count("x") == 6
+    assert end.output.count("said") == 3
 
 
 async def test_output_does_not_put_off_the_limit(bench: Bench) -> None:

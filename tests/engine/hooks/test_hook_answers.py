@@ -12,6 +12,7 @@ from gemini_companion.engine.hooks.command_line import filled_in
 from gemini_companion.engine.hooks.config import DEFAULT_TIMEOUT_MS, Hook, read_hooks
 from gemini_companion.engine.hooks.matching import is_quick, plan_hooks
 from gemini_companion.engine.hooks.merging import Verdict, merge_outputs, verdict_of
+from tests.hostile.timing import slowness
 
 
 @pytest.mark.parametrize(
@@ -101,10 +102,10 @@ def test_malformed_settings_leave_out_what_is_malformed_and_say_where() -> None:
 def test_a_pattern_that_could_take_for_ever_is_a_name(pattern: str) -> None:
     assert not is_quick(pattern)
     hook = Hook(event="BeforeTool", command="c", matcher=pattern)
-    started = time.process_time()
+    started = time.thread_time()
     assert plan_hooks([hook], "BeforeTool", "a" * 60).hooks == ()
     assert plan_hooks([hook], "BeforeTool", pattern).hooks == (hook,)
-    assert time.process_time() - started < 1
+    assert (time.thread_time() - started) / slowness() < 1
 
 
 @pytest.mark.parametrize("pattern", ["^mcp_.*_read", "write_file|replace", "(read|write)_file", "[*+(]x", r"a\(b"])
