@@ -70,10 +70,10 @@ def test_what_changes_by_itself_is_never_passed_over(values: list[object]) -> No
 
 
 def test_each_planted_kind_is_noticed_behind_whatever_would_excuse_it_in_its_own_text() -> None:
-    texts = ['password: "hunter2!xy"', *(one.text for one in PLANTED)]
-    for text in texts:
-        for excuse in ("the public", "[masked: GitHub token", SPEECH):
-            assert list(unchanged([SPEECH, excuse, text], [Betterleaks()]))[2] is False, text
+    for excuse in ("the public", "[masked: GitHub token", SPEECH):
+        assert list(unchanged([SPEECH, excuse, 'password: "hunter2!xy"'])) == [False] * 3, excuse
+        for one in PLANTED:
+            assert list(unchanged([SPEECH, excuse, one.text], [Betterleaks()]))[2] is False, one.kind
 
 
 def test_documents_with_nothing_to_find_are_known_to_stay_as_they_are() -> None:
