@@ -21,7 +21,8 @@ from gemini_companion.sessions.compression_events import (
 from gemini_companion.sessions.events import TurnCancelled, TurnCompleted, TurnFailed
 from gemini_companion.sessions.lane import Job, Lane
 from gemini_companion.sessions.transcript.pages import history_page
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until_in
+from tests.support.preparing_desk import hold_before_safe_point, within
 from tests.support.sessions import Studio
 
 
@@ -172,12 +173,18 @@ async def test_a_turn_that_is_cancelled_while_its_compression_is_installed_stops
     assert "main" not in studio.model.kinds()
 
 
-async def test_cancelling_a_turn_leaves_the_compression_that_somebody_else_asked_for(studio: Studio) -> None:
+async def test_cancelling_a_turn_leaves_the_compression_that_somebody_else_asked_for(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = await studio.load(dialogue())
     studio.model.gate.clear()
     other, _ = studio.connect("other")
-    chatting = asyncio.create_task(studio.chat("go on", model="gemini-2.5-flash"))
+    reached, release = hold_before_safe_point(studio, monkeypatch)
+    chatting = asyncio.create_task(studio.chat("go on with @a.py", model="gemini-2.5-flash"))
+    await within(reached)
     compressing = asyncio.create_task(studio.app.compress(other, session.session_id))
+    await until_in(Job.wait, 2)
+    release.set()
     await summarising(studio)
     assert (await studio.app.cancel(studio.client, None, turn_id=next(iter(studio.heard.sent))[2])).cancelled
     with pytest.raises(Cancelled):

@@ -28,7 +28,7 @@ from gemini_companion.sessions.compression_events import (
 from gemini_companion.sessions.events import TurnFailed
 from gemini_companion.sessions.lane import Job
 from tests.support.patience import PATIENCE, until_in
-from tests.support.preparing_desk import within
+from tests.support.preparing_desk import hold_before_safe_point, within
 from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import RecordingSink, Studio
 
@@ -228,15 +228,7 @@ async def compressing_within_a_turn(
     studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[asyncio.Task[Any], asyncio.Task[Any]]:
     """A turn that has begun and has not reached its safe point, and a compression that was asked for there."""
-    reached, release, read_text = asyncio.Event(), asyncio.Event(), studio.workspace.read_text
-
-    async def slowly(path: str, *, limit: int = 1_000_000) -> str | None:
-        reached.set()
-        await release.wait()
-        return await read_text(path, limit=limit)
-
-    studio.workspace.texts["/project/a.py"] = "a\n"
-    monkeypatch.setattr(studio.workspace, "read_text", slowly)
+    reached, release = hold_before_safe_point(studio, monkeypatch)
     chatting = asyncio.create_task(studio.chat("go on with @a.py", model="gemini-2.5-flash"))
     await within(reached)
     compressing = asyncio.create_task(studio.compress())

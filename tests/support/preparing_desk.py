@@ -48,6 +48,22 @@ def hold_writes(
     return reached, release
 
 
+def hold_before_safe_point(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
+    """A turn whose prompt names @a.py goes on to its safe point when the second event is set; the first one tells that
+    it waits.
+    """
+    reached, release, read_text = asyncio.Event(), asyncio.Event(), studio.workspace.read_text
+
+    async def slowly(path: str, *, limit: int = 1_000_000) -> str | None:
+        reached.set()
+        await release.wait()
+        return await read_text(path, limit=limit)
+
+    studio.workspace.texts["/project/a.py"] = "a\n"
+    monkeypatch.setattr(studio.workspace, "read_text", slowly)
+    return reached, release
+
+
 async def chat_at(studio: Studio, share: float, **more: Any) -> Session:
     """A session whose next safe point is at this share of the trigger."""
     session = await studio.load(dialogue(10), **more)
