@@ -41,6 +41,16 @@ async def off_loop(units: int, work: Callable[[], T]) -> T:
         return await asyncio.to_thread(work)
 
 
+async def in_steps(step: Callable[[int], bool]) -> None:
+    """Do work on the event loop that no thread may do, in steps of so many units between which everything else goes on,
+    until one says that it was the last.
+    """
+    is_done = step(IN_THREAD_FROM)
+    while not is_done:
+        await asyncio.sleep(0)
+        is_done = step(IN_THREAD_FROM)
+
+
 _loaded: set[str] = set()
 
 

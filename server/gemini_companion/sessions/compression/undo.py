@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from gemini_companion.engine.compression.messages import message_for
@@ -14,7 +13,7 @@ from gemini_companion.sessions.compression.job import wait_and_list
 from gemini_companion.sessions.compression_events import CompressionUndone
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.threads import IN_THREAD_FROM, is_much, off_loop
+from gemini_companion.sessions.threads import in_steps, is_much, off_loop
 
 
 async def undo(session: Session, *, client: str, compression_id: str | None = None) -> CompressionResult:
@@ -60,10 +59,7 @@ async def _undo(session: Session, compression_id: str | None) -> CompressionResu
         message=message_for("UNDONE", before, after),
     )
     await session.commit(lambda seq: UndoEntry(**stamp, seq=seq, undone=undone, result=result))
-    while True:  # all that comes back at once would hold up the event loop
-        if session.history.settle(IN_THREAD_FROM):
-            break
-        await asyncio.sleep(0)
+    await in_steps(session.history.settle)
     if measured is not None:
         session.observe(choice, after)
     session.emit(CompressionUndone(undone=undone))
