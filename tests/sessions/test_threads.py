@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from gemini_companion.sessions.late_turns import LateTurns
-from gemini_companion.sessions.threads import Poll, in_thread, load, load_soon
+from gemini_companion.sessions.threads import Poll, in_steps, in_thread, is_much, load, load_soon
 from gemini_companion.sessions.tools.tooling import Tooling
 from tests.support.patience import PATIENCE, until_in
 
@@ -86,3 +86,16 @@ async def test_prompts_that_wait_for_turns_to_be_loaded_keep_their_order(monkeyp
         prompts.append(asyncio.create_task(prompt(3)))
         await asyncio.gather(*prompts)
     assert order == [0, 1, 2, 3]
+
+
+async def test_work_in_steps_lets_others_have_their_turn_between_them() -> None:
+    seen: list[str] = []
+
+    def step(units: int) -> bool:
+        assert is_much(units)
+        asyncio.get_running_loop().call_soon(seen.append, "another")
+        seen.append("step")
+        return seen.count("step") == 3
+
+    await in_steps(step)
+    assert seen == ["step", "another", "step", "another", "step"]
