@@ -35,6 +35,10 @@ def test_it_is_made_once_with_the_first_use_and_does_what_it_would():
     assert Adapter.made == 1
 
 
+def test_it_is_an_instance_of_what_it_stands_for():
+    assert isinstance(late(Adapter), Adapter)
+
+
 def test_what_needs_no_adapter_makes_none_and_asks_the_one_that_is_there():
     adapter = late(Adapter, close=lambda: "nothing to close")
     assert adapter.close() == "nothing to close"

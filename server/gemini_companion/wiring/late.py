@@ -22,11 +22,19 @@ class _Late:
         """Called for what is not here, which is all that the other one has."""
         if self._make is not None and name in self._before:
             return self._before[name]
+        return getattr(self._object(), name)
+
+    @property
+    def __class__(self) -> type[Any]:  # pyright: ignore[reportIncompatibleMethodOverride] (nobody sets it)
+        """That of the object, so that `isinstance` says what it is."""
+        return type(self._object())
+
+    def _object(self) -> object:
         with self._lock:
             if self._make is not None:
                 self._made = self._make()
                 self._make = None
-        return getattr(self._made, name)
+        return self._made
 
 
 def nothing() -> None:
@@ -42,6 +50,6 @@ def late(make: Callable[[], T], **before: Callable[..., Any]) -> T:
     calls it again.
 
     `before` has the methods that need no object as long as there is none, to end it for example. Nothing tells the
-    two apart but `isinstance` and identity.
+    two apart but `type` and identity.
     """
     return cast("T", _Late(make, before))
