@@ -82,6 +82,8 @@ class Compression:
         """Its entry is on its way into the log, or there: too late to stop it."""
         self.phase: Phase | None = None
         """The step under way; see `compression/run`. `None` before the first."""
+        self.as_of: int | None = None
+        """The last sequence number of the log that it plans with; `None` for whatever is there by then."""
         self._block: tuple[int | None, int | None] = (None, None)
         self._emit = emit
         self._on_change = on_change

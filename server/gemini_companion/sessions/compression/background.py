@@ -188,7 +188,8 @@ async def _after_a_while(session: Session, is_open: Callable[[Session], bool]) -
 
 
 async def _begin(session: Session, choice: ModelChoice) -> None:
-    """Begin a preparing run, unless nothing more may be spent."""
+    """Begin a preparing run of what is there now, unless nothing more may be spent."""
+    as_of = session.history.version
     if not choice.provider.capabilities.runs_here:
         try:
             if any(use.is_over for use in await uses_of(session)):
@@ -198,6 +199,7 @@ async def _begin(session: Session, choice: ModelChoice) -> None:
     if session.compressions.previews() or not is_on(session):
         return  # meanwhile
     compression = new_compression(session, "prepare", "background")
+    compression.as_of = as_of
 
     async def run() -> CompressionResult:
         tokens = session.token_count(choice).tokens

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from gemini_companion.engine.compression.types import FIRST_SEQ, LogState
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.rounds import open_reply
-from gemini_companion.sessions.compression_state import Wish
+from gemini_companion.sessions.compression_state import Compression, Wish
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.session import Session
 
@@ -61,6 +62,15 @@ def _has_calls_to_make(session: Session) -> bool:
         and open_reply(session.history.entries, newest) is not None
         and session.history.has_open_call()
     )
+
+
+def planned_contents(session: Session, compression: Compression) -> list[Item]:
+    """What a plan is made of: the view, for one that is prepared beside the chat as it was when that was begun.
+
+    What a turn adds meanwhile, a moment before or after, would have it hide something else each time.
+    """
+    items, as_of = session.history.curated(), compression.as_of
+    return items if as_of is None else [item for item in items if item.seq <= as_of]
 
 
 def log_state(session: Session, choice: ModelChoice, span: tuple[int, int] | None) -> LogState:

@@ -42,7 +42,7 @@ from gemini_companion.sessions.compression.cost import verdict_of_plan
 from gemini_companion.sessions.compression.gating import Admission, SnapshotGate, judged, span_of_plan
 from gemini_companion.sessions.compression.hooks import ask_hooks
 from gemini_companion.sessions.compression.install import as_preview, count_both, install, keep_preview, observe_before
-from gemini_companion.sessions.compression.reach import log_state, reach_of
+from gemini_companion.sessions.compression.reach import log_state, planned_contents, reach_of
 from gemini_companion.sessions.compression.sources import sources_of_lines
 from gemini_companion.sessions.compression.summariser import Summariser
 from gemini_companion.sessions.compression_state import Compression
@@ -131,7 +131,7 @@ class CompressionRun:
         if not history.curated():
             return self._nothing()
         refused, self.guidance = await ask_hooks(session, self.compression, self.tokens.tokens, self._finds_work)
-        items, reach = history.curated(), reach_of(session, self.compression.wish)
+        items, reach = planned_contents(session, self.compression), reach_of(session, self.compression.wish)
         if obstacle := refused or reach.obstacle:
             return self._nothing(obstacle)
         log = log_state(session, self.choice, reach.span)
@@ -179,7 +179,7 @@ class CompressionRun:
 
     async def _finds_work(self) -> bool:
         """Whether there is something to hide; or to cut, where a failure keeps it from more."""
-        session, items = self.session, self.session.history.curated()
+        session, items = self.session, planned_contents(self.session, self.compression)
         log = log_state(session, self.choice, reach_of(session, self.compression.wish).span)
         trim = await self._trim(items)
         if session.breaker.has_failed(self.tokens.tokens) and not self.forced:
