@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,21 +23,27 @@ from tests.support.planted_secrets import PLANTED
 
 
 @pytest.fixture
-async def looked_through(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+async def looked_through(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Every document that is looked through for secrets from now on."""
-    documents: list[bytes] = []
-    document = Vault.document
+    documents: list[object] = []
+    document, unchanged = Vault.document, Vault.unchanged
 
     def counting(self: Vault, data: bytes) -> object:
         documents.append(data)
         return document(self, data)
 
+    def counting_all(self: Vault, values: Iterable[object]) -> Iterator[bool]:
+        some = list(values)
+        documents.extend(some)
+        return unchanged(self, some)
+
     monkeypatch.setattr(Vault, "document", counting)
+    monkeypatch.setattr(Vault, "unchanged", counting_all)
     return documents
 
 
 async def test_a_fork_writes_no_row_that_its_parent_has(
-    make_store: MakeStore, tmp_path: Path, looked_through: list[bytes]
+    make_store: MakeStore, tmp_path: Path, looked_through: list[object]
 ) -> None:
     async with asyncio.timeout(PATIENCE):
         store = make_store(vault=vault(tmp_path))

@@ -9,13 +9,15 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gemini_companion.engine.errors import CompanionError
-from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.history.item import Item
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import Poll, in_thread, load
+
+if TYPE_CHECKING:
+    from gemini_companion.engine.facts.retention import FactCache
 
 logger = logging.getLogger(__name__)
 
@@ -39,12 +41,12 @@ def is_free(session: Session) -> bool:
 
 
 async def _look(session: Session) -> None:
-    preparations, cache = session.compressions.preparations, session.fact_cache
+    preparations = session.compressions.preparations
     try:
         if not _may_be_compressed(session):
             return
         await load("gemini_companion.engine.compression.sources")
-        items = tuple(session.history.sources)
+        items, cache = tuple(session.history.sources), session.fact_cache
         at = preparations.looked_through if preparations.looked_through <= len(items) else 0
         while at < len(items) and is_free(session):
             await in_thread(partial(_look_through, cache, items[at : at + AT_ONCE]))
