@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from gemini_companion.engine.history.content import model_text, user_text
-from gemini_companion.sessions.interchange import ExportFormat, encode_session, text_of
+from gemini_companion.sessions.interchange import encode_session, text_of
 from gemini_companion.sessions.interchange.importing import entries_of
 from gemini_companion.sessions.interchange.pieces import AT_ONCE
 from gemini_companion.sessions.ports import SessionMeta
+from gemini_companion.sessions.results import ExportFormat
 
 META = SessionMeta(session_id="session-1", title="Long", model="gemini-2.5-pro", created_at=1, updated_at=2)
 LENGTHS = (0, 1, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE)
