@@ -138,9 +138,9 @@ async def test_nothing_is_collected_from_the_first_byte_of_a_long_file_to_its_se
     file.write_text(json.dumps([{"role": "user", "parts": [{"text": "x" * 300_000}]}]), "utf-8")
     create, seen = studio.store.create, list[bool]()
 
-    async def watched(*args: Any) -> None:
+    async def watched(*args: Any) -> int:
         seen.append(gc.isenabled())
-        await create(*args)
+        return await create(*args)
 
     monkeypatch.setattr(studio.store, "create", watched)
     gc.collect()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from gemini_companion.engine.errors import Cancelled
 from gemini_companion.engine.facts import retention
 from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.history.content import Content, user_text
@@ -140,6 +141,22 @@ async def test_a_deleted_chat_is_not_looked_through_to_its_end(studio: Studio, l
     looks.gate.set()
     await looked_through(session)
     assert len(looks.found) <= AT_ONCE
+
+
+async def test_a_chat_that_is_deleted_while_its_turn_runs_is_not_looked_through_behind_that(
+    studio: Studio, looks: Looks
+):
+    session = await filled(studio, 0.9, dialogue(ROUNDS))
+    await looked_through(session)
+    before = session.compressions.preparations.looking
+    studio.model.gate.clear()
+    turn = asyncio.create_task(studio.chat("hello"))
+    while session.lane.is_idle:
+        await asyncio.sleep(0)
+    await studio.app.delete(session.session_id)
+    await asyncio.wait({turn}, timeout=PATIENCE)
+    assert isinstance(turn.exception(), Cancelled)
+    assert session.compressions.preparations.looking is before
 
 
 async def test_a_defect_of_it_is_logged_and_harms_nothing(

@@ -33,9 +33,9 @@ async def hold(method: str) -> None:
 class HeldStore(storage.SqliteStore):
     """The real store, but for the waiting."""
 
-    async def create(self, *arguments: Any, **options: Any) -> None:
+    async def create(self, *arguments: Any, **options: Any) -> int:
         await hold("create")
-        await super().create(*arguments, **options)
+        return await super().create(*arguments, **options)
 
     async def hold(self, *arguments: Any, **options: Any) -> int:
         await hold("hold")

@@ -222,7 +222,7 @@ class Application:
                 fork=fork,
                 switch=switch,
             )
-        await session.save_meta()
+        await session.update_listing()
         return self.info(session)
 
     async def rename(self, client: Client, session_id: str, title: str) -> SessionInfo:
@@ -260,7 +260,7 @@ class Application:
                     entries=entries,
                     switch=switch,
                 )
-        await session.save_meta()
+        await session.update_listing()
         return msgspec.structs.replace(self.info(session), warnings=imported.warnings)
 
     def info(self, session: Session) -> SessionInfo:

@@ -18,7 +18,8 @@ def cancel_job(session: Session, by: str, *, turn_id: str | None = None, compres
         return not named[0].is_written
     if session.lane.cancel(by, job_id):
         return True
-    previews = [one for one in session.compressions.previews() if not one.is_quiet] if job_id is None else []
-    if previews:
-        previews[0].job.cancel(by)
-    return bool(previews)
+    previews = session.compressions.previews() if job_id is None else []
+    stoppable = [one for one in previews if not one.is_quiet and not one.is_written]
+    if stoppable:
+        stoppable[0].job.cancel(by)
+    return bool(stoppable)

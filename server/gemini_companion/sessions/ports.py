@@ -120,8 +120,8 @@ class SessionStore(AgentsLog, Protocol):
         """What is kept of these sessions' statistics."""
         ...
 
-    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = (), shared: Ranges = ()) -> None:
-        """Make and hold a session, in one transaction. A fork first has those of its parent's that are `shared`."""
+    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = (), shared: Ranges = (), seqs: int = 0) -> int:
+        """Make and hold it, its first event numbers reserved: the first. A fork has `shared` ones of its parent's."""
         ...
 
     async def restored_export(self, data: bytes) -> bytes:

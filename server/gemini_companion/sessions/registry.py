@@ -17,7 +17,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.collector import COLLECTOR
 from gemini_companion.sessions.compression.ahead import look_ahead
 from gemini_companion.sessions.compression.background import end
-from gemini_companion.sessions.constraints.project import take_in_project_rules
+from gemini_companion.sessions.constraints.project import take_in_first_rules, take_in_project_rules
 from gemini_companion.sessions.context.late_environment import refresh_environment
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.forking import Fork
@@ -110,13 +110,13 @@ class SessionRegistry:
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry], fork: Fork | None = None) -> Session:
         """A new session of these entries, or one that begins as a fork does, held. Raises `StorageFault`."""
-        await self._services.store.create(meta, fork.own if fork else entries, fork.ranges if fork else ())
+        begin = (fork.own, fork.ranges) if fork else (entries, ())
+        first = await self._services.store.create(meta, *begin, EVENT_NUMBERS)
         if meta.agent is not None:
             self._agents.setdefault(meta.agent.session_id, set()).add(meta.session_id)
-        first = await self._services.store.reserve_event_seqs(meta.session_id, EVENT_NUMBERS)
         session = await self._fold(meta, entries, first_event=first, fork=fork)
         self._taken.add(meta.session_id)
-        await take_in_project_rules(session)
+        await take_in_first_rules(session)
         return self._used(session, asyncio.current_task())
 
     def end_preparing(self) -> None:

@@ -175,3 +175,33 @@ async def test_stopping_one_before_its_entry_is_written_leaves_none(desk: Studio
     slow.may_summarise.set()
     assert not any(isinstance(entry, PreviewEntry) for entry in session.history.entries)
     assert state(desk, session) == "idle"
+
+
+async def test_stopping_whatever_runs_does_not_say_that_it_stopped_a_preview_whose_entry_is_being_written(
+    desk: Studio, slow: SlowSummariser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await chat_at(desk, 0.85)
+    reached, release = hold_writes(desk, monkeypatch, PreviewEntry)
+    slow.may_summarise.set()
+    asked = begin(desk.compress(preview=True))
+    await within(reached)
+    told = await desk.app.cancel(desk.client, None)
+    release.set()
+    assert (await asked).status == "PREVIEW"
+    assert not told.cancelled
+    assert any(isinstance(entry, PreviewEntry) for entry in session.history.entries)
+
+
+async def test_whoever_gives_up_a_preview_whose_entry_is_being_written_is_not_told_that_it_ended_without_one(
+    desk: Studio, slow: SlowSummariser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await chat_at(desk, 0.85)
+    reached, release = hold_writes(desk, monkeypatch, PreviewEntry)
+    slow.may_summarise.set()
+    asked = begin(desk.compress(preview=True))
+    await within(reached)
+    (running,) = session.compressions.previews()
+    running.job.cancel("somebody")
+    release.set()
+    assert (await asked).status == "PREVIEW"
+    assert running.state == "completed"

@@ -100,7 +100,7 @@ class MemoryStore:
         """Finding what was said."""
         return MemoryRecall(list(self._sessions.values()))
 
-    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = (), shared: Ranges = ()) -> None:
+    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = (), shared: Ranges = (), seqs: int = 0) -> int:
         """Make a session."""
         log = self._session(meta.parent or "")[1] if shared else []
         begins = [entry for entry in log if any(first <= entry.seq <= last for first, last in shared)]
@@ -108,6 +108,7 @@ class MemoryStore:
         if meta.parent is not None:
             source, directory = (os.path.dirname(self.text_path(one, "x")) for one in (meta.parent, meta.session_id))
             await asyncio.to_thread(link_private_files, source, directory)
+        return await self.reserve_event_seqs(meta.session_id, seqs)
 
     async def restored_export(self, data: bytes) -> bytes:
         """The bytes: there is no vault."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gemini_companion.adapters.private_files import remove_directory, remove_old_directories, safe_name
-from gemini_companion.adapters.storage import project_rules, records, room, spending
+from gemini_companion.adapters.storage import event_log, project_rules, records, room, spending
 from gemini_companion.adapters.storage.counts import save_counts
 from gemini_companion.adapters.storage.event_log import EventKeeper
 from gemini_companion.adapters.storage.kept_events import KeptEvents
@@ -112,19 +112,21 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         self._room = room.Room(self.worker, self._leases, os.path.join(directory, "files"))
         self.versions = SqliteVersions(self.worker, os.path.join(directory, "versions"), clock, notify, vault=vault)
 
-    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = (), shared: Ranges = ()) -> None:
+    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = (), shared: Ranges = (), seqs: int = 0) -> int:
         """Make a session, a fork with its parent's private files, and hold it. Raises `InvalidInput` for a taken id."""
 
-        def work(connection: sqlite3.Connection, written: tuple[WrittenMeta, Written]) -> None:
+        def work(connection: sqlite3.Connection, written: tuple[WrittenMeta, Written]) -> int:
             records.insert_session(connection, *written, shared)
             self._leases.take(connection, meta.session_id, self._clock.now())
+            return event_log.reserve(connection, meta.session_id, seqs)
 
         self.worker.keep_beating()
-        await self.worker.write(lambda: (self._vaulted.meta(meta), self._vaulted.entries(entries)), work)
+        first = await self.worker.write(lambda: (self._vaulted.meta(meta), self._vaulted.entries(entries)), work)
         self._held.add(meta.session_id)
         if meta.parent is not None:
             await self.share_texts(meta.session_id, meta.parent)
         self.recall.index_later(entries, is_fork=bool(shared))
+        return first
 
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
         """Append entries; they are on disk when this returns."""

@@ -29,9 +29,9 @@ AT_ONCE: Final = 64
 
 
 def look_ahead(session: Session) -> None:
-    """Begin to look through what was not looked through yet, unless something runs."""
+    """Begin to look through what was not looked through yet, unless something runs, or the session was ended."""
     preparations = session.compressions.preparations
-    if is_free(session) and (preparations.looking is None or preparations.looking.done()):
+    if not session.is_gone and is_free(session) and (preparations.looking is None or preparations.looking.done()):
         preparations.looking = asyncio.create_task(_look(session), name=f"ahead:{session.session_id}")
 
 

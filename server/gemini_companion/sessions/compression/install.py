@@ -205,7 +205,7 @@ async def keep_preview(
             **stamp, seq=0, compression_id=entry.compression_id, compression=kept, base_seq=base_version, basis=basis
         )
         compression.is_written = True
-        await session.append(partial(_numbered, preview))
+        await session.commit(partial(_numbered, preview))
         if result.trigger == compression.trigger:
             return result
         result = msgspec.structs.replace(result, trigger=compression.trigger)

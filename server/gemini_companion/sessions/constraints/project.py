@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 
 from gemini_companion.engine.constraints.budget import BEYOND_BUDGET, is_beyond_budget
+from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.sessions.constraints.entries import draft_of
 from gemini_companion.sessions.constraints.news import emit_constraints
@@ -21,6 +23,12 @@ async def take_in_project_rules(session: Session, turn_id: str | None = None) ->
     """
     async with session.rules_lock:
         await log_project_rules(session, turn_id)
+
+
+async def take_in_first_rules(session: Session) -> None:
+    """The same for a session that was made just now, and is not to fail any more: its first turn does it otherwise."""
+    with suppress(StorageFault):
+        await take_in_project_rules(session)
 
 
 async def log_project_rules(session: Session, turn_id: str | None = None) -> None:
