@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,10 +13,12 @@ from gemini_companion.engine.errors import (
     Cancelled,
 )
 from gemini_companion.engine.history.part import visible_text
+from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import CompressionCancelled, CompressionStarted
 from gemini_companion.sessions.compression_state import NO_WISH
 from gemini_companion.sessions.events import PromptQueued
 from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.support.conversations import dialogue
@@ -55,6 +59,37 @@ async def test_a_cancel_that_comes_after_the_install_returns_the_result(
     result = await task
     assert result.status == "COMPRESSED"  # pyright: ignore[reportAttributeAccessIssue]
     assert len(session.history.in_force) == 1
+
+
+@pytest.mark.parametrize("asked", ["compress", "undo", "chat"])
+async def test_a_cancel_that_comes_while_what_was_done_is_listed_returns_it_and_the_listing_has_it(
+    asked: str, studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await studio.load(dialogue())
+    if asked == "undo":
+        await studio.compress()
+    is_listing = asyncio.Event()
+    listed: list[SessionMeta] = []
+
+    async def save_slowly(meta: SessionMeta) -> None:
+        is_listing.set()
+        await asyncio.sleep(0)
+        listed.append(meta)
+
+    monkeypatch.setattr(studio.store, "save_meta", save_slowly)
+    ways: dict[str, Callable[[], Coroutine[Any, Any, object]]] = {
+        "compress": studio.compress,
+        "undo": lambda: undo(session, client=studio.client.client_id),
+        "chat": lambda: studio.chat("go on"),
+    }
+    task = asyncio.create_task(ways[asked]())
+    async with asyncio.timeout(PATIENCE):
+        await is_listing.wait()
+        task.cancel()
+        assert await task
+        while not listed:
+            await asyncio.sleep(0)
+    assert listed[0].token_count == session.token_count(session.choice()).tokens
 
 
 async def test_a_second_request_joins_the_first(studio: Studio) -> None:

@@ -141,6 +141,20 @@ async def test_an_undo_gives_the_history_back_with_later_turns_after_it(studio: 
         await undo(session, client="c")
 
 
+async def test_what_an_undo_or_a_preview_says_of_a_chat_that_is_larger_than_its_window_is_the_chats_number(
+    studio: Studio,
+) -> None:
+    session = await studio.load(dialogue())
+    before = (await studio.compress()).original_token_count
+    await studio.chat("later")
+    studio.set(token_limit_override=before * 3 // 4)
+    undone = await undo(session, client="c")
+    assert session.token_count(session.choice()) == (undone.new_token_count, "api")
+    session.ledger = TokenLedger()
+    preview = await studio.compress(preview=True)
+    assert session.token_count(session.choice()) == (preview.original_token_count, "api")
+
+
 async def test_after_an_undo_automatic_compression_waits_until_a_tenth_of_the_limit_was_added(studio: Studio) -> None:
     session = await studio.load(dialogue())
     studio.set(token_limit_override=20_000, compression_token_cap=500)

@@ -12,7 +12,7 @@ import msgspec
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import CompressionResult, Entry
-from gemini_companion.sessions.cancelling import cancel_job
+from gemini_companion.sessions.cancelling import cancel_job, list_what_is_done
 from gemini_companion.sessions.clients import Client, Switch, found
 from gemini_companion.sessions.compression.background import give_way, heed, wait_for_idle_time
 from gemini_companion.sessions.compression.service import compress, compress_by_prompt
@@ -319,7 +319,7 @@ class Application:
         """Update the listing and begin to find a title. Failures of either must not fail the turn."""
         if not session.is_gone and self._sessions.get(session.session_id) is session:
             self._titles.begin(session, Session.save_meta)
-        await session.update_listing()
+        await list_what_is_done(session)
         wait_for_idle_time(session, self._sessions.is_open)
 
     async def compress(

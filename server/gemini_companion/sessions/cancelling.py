@@ -1,6 +1,8 @@
-"""Which of a session's jobs a request to cancel means."""
+"""Which of a session's jobs a request to cancel means, and what a cancel comes too late for."""
 
 from __future__ import annotations
+
+import asyncio
 
 from gemini_companion.sessions.session import Session
 
@@ -23,3 +25,13 @@ def cancel_job(session: Session, by: str, *, turn_id: str | None = None, compres
     if stoppable:
         stoppable[0].job.cancel(by)
     return bool(stoppable)
+
+
+async def list_what_is_done(session: Session) -> None:
+    """`Session.update_listing` for a request whose work is committed: a cancel that comes now comes too late for that,
+    so the answer says what was done, and the listing has it. Not within a job, whose cancel ends what follows.
+    """
+    try:
+        await session.update_listing()
+    except asyncio.CancelledError:
+        await session.update_listing()

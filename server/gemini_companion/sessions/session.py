@@ -285,12 +285,11 @@ class Session:
         return self.ledger.read(choice.name, self.history.epoch, self.parts())
 
     def observe(self, choice: ModelChoice, measured: int, parts: RequestParts | None = None) -> None:
-        """Learn from the provider's count of a request of `parts`, by default of the next one without its prompt.
-
-        An absurd count is not believed.
+        """Learn from the provider's count of a request of `parts`, which it took, or by default of the next one without
+        its prompt, which may be too large for it. An absurd count is not believed.
         """
-        counted = parts or self.parts()
-        if not self.ledger.observe(choice.name, self.history.epoch, counted, measured, limit=self.limit(choice)):
+        counted, limit = (self.parts(), None) if parts is None else (parts, self.limit(choice))
+        if not self.ledger.observe(choice.name, self.history.epoch, counted, measured, limit=limit):
             logger.warning("Not believed: %d tokens counted where %d were estimated", measured, counted.total)
 
     def mark(self, choice: ModelChoice) -> Mark:

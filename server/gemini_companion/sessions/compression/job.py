@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gemini_companion.engine.history.log import CompressionResult, Trigger
+from gemini_companion.sessions.cancelling import list_what_is_done
 from gemini_companion.sessions.compression_state import NO_WISH, Compression, Kind, Wish
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.session import Session
@@ -34,5 +35,5 @@ def new_compression(
 async def wait_and_list(session: Session, job: Job[CompressionResult], client: str) -> CompressionResult:
     """Wait for the job, then bring the listing up to date. Raises what the job raised."""
     result = await job.wait(client)
-    await session.update_listing()
+    await list_what_is_done(session)
     return result

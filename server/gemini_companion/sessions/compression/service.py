@@ -24,6 +24,7 @@ from typing import Final
 
 from gemini_companion.engine.errors import Cancelled, CompanionError
 from gemini_companion.engine.history.log import CompressionResult, Usage
+from gemini_companion.sessions.cancelling import list_what_is_done
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression import background
 from gemini_companion.sessions.compression.cost import waiting
@@ -52,7 +53,7 @@ async def compress(session: Session, *, client: str, wish: Wish = NO_WISH, previ
         if reused is None and wish == NO_WISH:
             reused = await _install_prepared(session, client)
         if reused is not None:
-            await session.update_listing()
+            await list_what_is_done(session)
             return reused
         compression = session.compressions.joinable(wish)  # somebody may have begun one meanwhile
     if compression is None:
