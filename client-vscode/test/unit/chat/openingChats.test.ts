@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HistoryItem } from "../../../src/protocol.gen.js";
 import { fault, info, stage, type Stage } from "./fakeDaemon.js";
-import { content, turn } from "./scriptedEvents.js";
+import { content, turn, USAGE } from "./scriptedEvents.js";
 
 let path: string;
 let made: Stage;
@@ -126,6 +126,49 @@ it("a turn that runs in the chat is joined, whatever comes of it before the chat
   open();
   await opening;
   expect(ids()).toEqual(ALL);
+});
+
+describe("a turn that was said to run, and has ended when the chat is open,", () => {
+  const END = { type: "turnCompleted", finishReason: "STOP", usage: USAGE, durationMs: 1 } as const;
+  let opening: Promise<void>;
+  const begin = async (): Promise<void> => {
+    made.daemon.answers["gemini/session/newest"] = ({ sessionId }) =>
+      Promise.resolve({ session: { ...info(sessionId), runningTurn: "n5" }, contents: chat(6).slice(-4) });
+    opening = made.chat.open("s2");
+    await vi.waitFor(() => expect(ids()).toEqual(NEWEST));
+  };
+  const isIdle = async (): Promise<void> => {
+    open();
+    await opening;
+    expect(made.chat.job).toEqual({ kind: "idle" });
+    expect(made.chat.conversation.answer("n5")).toMatchObject({ state: "done", text: "Answer 5" });
+    expect(ids()).toEqual(ALL);
+  };
+
+  it("is not under way for ever where nobody told this window of its end", async () => {
+    await begin();
+    await isIdle();
+  });
+
+  it("nor where its end was told before the answer that still had it", async () => {
+    const answers = made.daemon.answers["gemini/session/open"];
+    made.daemon.answers["gemini/session/open"] = async (params, token) => ({
+      ...(await (answers?.(params, token) ?? info(params.sessionId))),
+      runningTurn: "n5",
+    });
+    await begin();
+    made.daemon.emit(END, "n5", "s2");
+    await isIdle();
+  });
+
+  it("and one that goes on is", async () => {
+    await begin();
+    made.daemon.emit(END, "n5", "s2");
+    made.daemon.emit({ type: "turnStarted", prompt: [{ text: "Question 5" }], model: "gemini-3-pro" }, "n5", "s2");
+    open();
+    await opening;
+    expect(made.chat.job).toMatchObject({ kind: "turn", id: "n5" });
+  });
 });
 
 it("where the chat cannot be opened it is said, and another try shows all of it", async () => {
