@@ -171,6 +171,23 @@ describe("a turn that was said to run, and has ended when the chat is open,", ()
   });
 });
 
+it("the chat that is opened is the last one that the daemon was told of, whatever ends in the one before", async () => {
+  const plays = made.daemon.playTurns();
+  made.daemon.answers["gemini/session/newest"] = () => Promise.reject(fault("methodNotFound", -32601));
+  const sent = made.chat.prompts.submit("A question.");
+  await vi.waitFor(() => expect(plays).toHaveLength(1));
+  const opened = (): unknown[] =>
+    made.daemon.calls.filter(({ method }) => method === "gemini/session/open").map(({ params }) => params["sessionId"]);
+  const opening = made.chat.open("s2");
+  await vi.waitFor(() => expect(opened().at(-1)).toBe("s2"));
+  plays[0]?.start().complete();
+  await plays[0]?.result;
+  await vi.waitFor(() => expect(made.chat.job).toEqual({ kind: "idle" }));
+  open();
+  await Promise.all([opening, sent]);
+  expect(opened().at(-1)).toBe("s2");
+});
+
 it("where the chat cannot be opened it is said, and another try shows all of it", async () => {
   const failing = made.chat.open("s2");
   await vi.waitFor(() => expect(ids()).toEqual(NEWEST));
