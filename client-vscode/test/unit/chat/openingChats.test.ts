@@ -3,6 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Places } from "../../../src/chat/places.js";
+import { SessionActions } from "../../../src/chat/sessionActions.js";
+import type { TextViews } from "../../../src/compression/documents.js";
 import type { HistoryItem } from "../../../src/protocol.gen.js";
 import { fault, info, stage, type Stage } from "./fakeDaemon.js";
 import { content, turn, USAGE } from "./scriptedEvents.js";
@@ -186,6 +189,27 @@ it("the chat that is opened is the last one that the daemon was told of, whateve
   open();
   await Promise.all([opening, sent]);
   expect(opened().at(-1)).toBe("s2");
+});
+
+it("what is looked for in it is found once all of it is there, and its document has all of it", async () => {
+  const [shown, said, documents]: [unknown[], string[], string[]] = [[], [], []];
+  const places = new Places(
+    made.chat,
+    (command) => Promise.resolve(void shown.push(command)),
+    (text) => said.push(text),
+  );
+  const actions = new SessionActions(made.chat, {
+    show: (_name: string, text: string) => Promise.resolve(void documents.push(text)),
+  } as TextViews);
+  const opening = made.chat.open("s2");
+  await vi.waitFor(() => expect(ids()).toEqual(NEWEST));
+  await places.show({ sessionId: "s2", turnId: "n5" });
+  expect(shown).toMatchObject([{ rowId: "p:n5" }]);
+  const asked = [places.show({ sessionId: "s2", turnId: "n0" }), actions.openAsMarkdown()];
+  open();
+  await Promise.all([opening, ...asked]);
+  expect([shown, said]).toMatchObject([[{ rowId: "p:n5" }, { rowId: "p:n0", row: 0 }], []]);
+  expect(documents).toEqual([expect.stringContaining("Question 0")]);
 });
 
 it("where the chat cannot be opened it is said, and another try shows all of it", async () => {
