@@ -204,7 +204,10 @@ export class Prompts {
     }
     if (conversation === this.chat.conversation) this.queue.hold();
     const unsent = conversation.answer(localId);
-    if (unsent) this.#handBack(conversation, conversation.prompt(localId)?.text ?? "");
+    const isGone = error instanceof DaemonFault && error.data.kind === "sessionNotFound"; // nobody comes back to its rows
+    if (isGone && conversation !== this.chat.conversation) this.chat.show(error);
+    if (unsent)
+      this.#handBack(isGone ? this.chat.conversation : conversation, conversation.prompt(localId)?.text ?? "");
     const row = unsent ?? this.#lastFailed(conversation);
     if (!row) return;
     const view = errorView(faultDataOf(error, this.chat.t), this.chat.t, Date.now(), row.turnId);

@@ -223,6 +223,21 @@ it("where the chat cannot be opened it is said, and another try shows all of it"
   expect(ids()).toEqual(ALL);
 });
 
+it("a prompt that is sent meanwhile to a chat which turns out to be deleted comes back to the composer", async () => {
+  made.daemon.answers["gemini/chat"] = () => Promise.reject(fault("sessionNotFound", 1001));
+  const drafts: string[] = [];
+  made.chat.onPrefill((text) => drafts.push(text));
+  const opening = made.chat.open("s2");
+  await vi.waitFor(() => expect(ids()).toEqual(NEWEST));
+  const sent = made.chat.prompts.submit("Go on.");
+  refuse(fault("sessionNotFound", 1001));
+  await Promise.all([opening, sent]);
+  expect(ids()).toEqual([]);
+  expect(drafts.at(-1)).toBe("Go on.");
+  expect(made.chat.saved.draft).toBe("Go on.");
+  expect(made.chat.fault?.message).toBe("It failed.");
+});
+
 it("a daemon that does not know them opens the chat as it always did", async () => {
   made.daemon.answers["gemini/session/newest"] = () => Promise.reject(fault("methodNotFound", -32601));
   const opening = made.chat.open("s2");
