@@ -301,14 +301,14 @@ export class Prompts {
 
   /** A chat that this window left is shown again: its queue goes on, unless it was held, or what it waited for ended badly meanwhile. */
   resume(sessionId: string): void {
-    if (!this.#left.has(sessionId)) return;
     const held = this.#left.get(sessionId);
-    this.#left.delete(sessionId);
-    const last = this.chat.conversation.rows.findLast((row) => row.kind === "answer");
-    if (held !== undefined) this.queue.hold(held);
-    else if (last?.state === "failed" || last?.state === "blocked" || last?.state === "stopped") this.queue.hold();
-    else this.queue.release();
-    this.drain();
+    if (this.#left.delete(sessionId)) {
+      const last = this.chat.conversation.rows.findLast((row) => row.kind === "answer");
+      if (held !== undefined) this.queue.hold(held);
+      else if (last?.state === "failed" || last?.state === "blocked" || last?.state === "stopped") this.queue.hold();
+      else this.queue.release();
+    }
+    this.drain(); // in a chat that was not left, what waited while another window had it
   }
 
   get #sendingsOfShown(): readonly Sending[] {

@@ -223,6 +223,21 @@ it("where the chat cannot be opened it is said, and another try shows all of it"
   expect(ids()).toEqual(ALL);
 });
 
+it("a prompt that waits because another window had the chat goes out when it is open here", async () => {
+  made.daemon.playTurns();
+  made.daemon.show({ kind: "ready", version: "1" });
+  made.daemon.answers["gemini/session/newest"] = ({ sessionId }) =>
+    Promise.resolve({ session: { ...info(sessionId), heldBy: 4711 }, contents: chat(6).slice(-4) });
+  const opening = made.chat.open("s2");
+  await vi.waitFor(() => expect(ids()).toEqual(NEWEST));
+  await made.chat.prompts.submit("Go on.");
+  expect(made.chat.queue.prompts).toHaveLength(1);
+  open();
+  await opening;
+  await vi.waitFor(() => expect(prompts()).toEqual(["s2"]));
+  expect(made.chat.queue.prompts).toEqual([]);
+});
+
 it("a prompt that is sent meanwhile to a chat which turns out to be deleted comes back to the composer", async () => {
   made.daemon.answers["gemini/chat"] = () => Promise.reject(fault("sessionNotFound", 1001));
   const drafts: string[] = [];
