@@ -78,10 +78,7 @@ export class Chat extends ChatState {
 
   /** Start the daemon and read the session that was open last. Never rejects: what is wrong is shown. */
   async begin(): Promise<void> {
-    await this.guard(async () => {
-      await this.daemon.start();
-      await this.#opening;
-    });
+    await this.guard(() => this.ready());
   }
 
   get #lastSession(): string | undefined {
@@ -330,15 +327,17 @@ export class Chat extends ChatState {
     return this.info.sessionId;
   }
 
-  /** The title may have been found meanwhile. */
-  async refreshInfo(): Promise<void> {
-    const sessionId = this.info?.sessionId;
-    if (sessionId === undefined || this.daemon.view.kind !== "ready") return;
-    const info = await openSession(this.daemon, sessionId);
-    if (info && this.info?.sessionId === info.sessionId) {
-      this.info = info;
-      this.touch();
-    }
+  /** The title may have been found meanwhile. In its turn: to ask makes the chat the daemon's current one, which another may be by then. */
+  refreshInfo(): Promise<void> {
+    return this.#oneByOne(async () => {
+      const sessionId = this.info?.sessionId;
+      if (sessionId === undefined || this.daemon.view.kind !== "ready") return;
+      const info = await openSession(this.daemon, sessionId);
+      if (info && this.info?.sessionId === info.sessionId) {
+        this.info = info;
+        this.touch();
+      }
+    });
   }
 
   override dispose(): void {

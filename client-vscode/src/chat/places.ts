@@ -19,9 +19,11 @@ export class Places {
   /** Shows the place, in its chat; says so if it is nowhere. Rejects with `DaemonFault`. */
   async show(place: NamedPlace): Promise<void> {
     const { chat } = this;
-    const isHere = place.sessionId === undefined && placeIn(chat.conversation, place) !== undefined;
+    const isOfOpen = place.sessionId === undefined || place.sessionId === chat.info?.sessionId;
+    const isHere = isOfOpen && placeIn(chat.conversation, place) !== undefined;
     const sessionId = isHere ? chat.info?.sessionId : (place.sessionId ?? (await this.#sessionOf(place)));
     if (sessionId !== undefined && sessionId !== chat.info?.sessionId) await chat.open(sessionId);
+    else if (!isHere) await chat.ready(); // of a chat that is being opened only the newest turns may be here
     const found = sessionId === chat.info?.sessionId ? placeIn(chat.conversation, place) : undefined;
     if (found === undefined) {
       this.say(chat.t("This place is in no chat any more."));

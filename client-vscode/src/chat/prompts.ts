@@ -204,7 +204,10 @@ export class Prompts {
     }
     if (conversation === this.chat.conversation) this.queue.hold();
     const unsent = conversation.answer(localId);
-    if (unsent) this.#handBack(conversation, conversation.prompt(localId)?.text ?? "");
+    const isGone = error instanceof DaemonFault && error.data.kind === "sessionNotFound"; // nobody comes back to its rows
+    if (isGone && conversation !== this.chat.conversation) this.chat.show(error);
+    if (unsent)
+      this.#handBack(isGone ? this.chat.conversation : conversation, conversation.prompt(localId)?.text ?? "");
     const row = unsent ?? this.#lastFailed(conversation);
     if (!row) return;
     const view = errorView(faultDataOf(error, this.chat.t), this.chat.t, Date.now(), row.turnId);
@@ -298,14 +301,14 @@ export class Prompts {
 
   /** A chat that this window left is shown again: its queue goes on, unless it was held, or what it waited for ended badly meanwhile. */
   resume(sessionId: string): void {
-    if (!this.#left.has(sessionId)) return;
     const held = this.#left.get(sessionId);
-    this.#left.delete(sessionId);
-    const last = this.chat.conversation.rows.findLast((row) => row.kind === "answer");
-    if (held !== undefined) this.queue.hold(held);
-    else if (last?.state === "failed" || last?.state === "blocked" || last?.state === "stopped") this.queue.hold();
-    else this.queue.release();
-    this.drain();
+    if (this.#left.delete(sessionId)) {
+      const last = this.chat.conversation.rows.findLast((row) => row.kind === "answer");
+      if (held !== undefined) this.queue.hold(held);
+      else if (last?.state === "failed" || last?.state === "blocked" || last?.state === "stopped") this.queue.hold();
+      else this.queue.release();
+    }
+    this.drain(); // in a chat that was not left, what waited while another window had it
   }
 
   get #sendingsOfShown(): readonly Sending[] {

@@ -92,6 +92,7 @@ export class SessionActions {
 
   /** The open chat, or what of it is named, as a document. */
   async openAsMarkdown(): Promise<void> {
+    if (this.chat.daemon.view.kind === "ready") await this.chat.ready(); // of one that is being opened, some may be missing yet
     const title = this.chat.info?.title ?? "";
     const name =
       title

@@ -42,6 +42,8 @@ export class Transcript {
   #readOnly = false;
   #retryTurn: string | undefined;
   #promptExpected = false;
+  /** Where the reader was in a chat whose rows are still to come. */
+  #awaited: ScrollAnchor | undefined;
   /** Rows that were there when the end was last in sight. */
   #seenTotal = 0;
 
@@ -78,9 +80,10 @@ export class Transcript {
 
   /**
    * A sync: the newest rows of `total`, beginning at index `from`. Rows whose id and version are on the page keep their nodes. Without
-   * an anchor the reader stays where he is, if that row is still there, else at the end.
+   * an anchor the reader stays where he is, if that row is still there, else at the end. One that comes ahead of all rows is kept for them.
    */
-  reset(total: number, from: number, rows: readonly Row[], anchor?: ScrollAnchor): void {
+  reset(total: number, from: number, rows: readonly Row[], anchor = this.#awaited): void {
+    this.#awaited = rows.length === 0 && anchor !== "end" ? anchor : undefined;
     const before = this.#viewport.place;
     this.#streams.clear();
     this.#store.reset(total, from, rows);
@@ -96,6 +99,7 @@ export class Transcript {
 
   /** Rows that changed, were added or were asked for. */
   setRows(total: number, from: number, rows: readonly Row[]): void {
+    this.#awaited = undefined;
     const before = this.#store.total;
     const focused = this.#focusedItem();
     this.#store.set(total, from, rows);
@@ -153,10 +157,12 @@ export class Transcript {
    */
   promptSent(): void {
     this.#promptExpected = true;
+    this.#awaited = undefined;
   }
 
   /** Where the reader is. */
   anchor(): ScrollAnchor {
+    if (this.#awaited !== undefined) return this.#awaited;
     const place = this.#viewport.place;
     if (place === "end") return "end";
     const item = this.#list.outline.at(this.#list.indexOfKey(place.key));

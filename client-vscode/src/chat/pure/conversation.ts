@@ -12,10 +12,17 @@ export class Conversation extends ConversationRows {
   #seq = 0;
   /** The turn that ran already when the chat was opened here, until it ends: what it said before is in the transcript alone. */
   #joined: string | undefined;
+  /** The last turn that ended, while it does not go on. */
+  #ended: string | undefined;
 
-  /** To be told before any event of it comes: it may end while the transcript is read. */
+  /**
+   * The turn that runs, as the daemon says. To be told before any event of it comes: it may end while the transcript is read. What is
+   * said may be older than its end; and one that was joined before and is not said to run any more has ended, told to nobody here.
+   */
   join(turnId: string | undefined): void {
-    this.#joined = turnId;
+    const before = this.answer(this.#joined ?? "");
+    this.#joined = turnId === this.#ended ? undefined : turnId;
+    if (before && before.turnId !== this.#joined && isLive(before)) this.change(before.id, "answer", { state: "done" });
   }
 
   /** The number of the newest event that was applied. */
@@ -90,7 +97,10 @@ export class Conversation extends ConversationRows {
   apply(params: EventParams): boolean {
     if (params.seq <= this.#seq) return false;
     this.#seq = params.seq;
-    const isEnd = this.#joined !== undefined && params.turnId === this.#joined && ENDS.has(params.event.type);
+    const { turnId, event } = params;
+    if (ENDS.has(event.type)) this.#ended = turnId;
+    else if (event.type === "turnStarted" && turnId === this.#ended) this.#ended = undefined;
+    const isEnd = this.#joined !== undefined && turnId === this.#joined && ENDS.has(event.type);
     if (isEnd) this.#joined = undefined;
     applyEvent(this, params);
     return isEnd;

@@ -2,10 +2,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Places } from "../../../src/chat/places.js";
+import { SessionActions } from "../../../src/chat/sessionActions.js";
+import type { TextViews } from "../../../src/compression/documents.js";
 import type { HistoryItem } from "../../../src/protocol.gen.js";
 import { fault, info, stage, type Stage } from "./fakeDaemon.js";
-import { content, turn } from "./scriptedEvents.js";
+import { content, turn, USAGE } from "./scriptedEvents.js";
 
 let path: string;
 let made: Stage;
@@ -128,6 +131,87 @@ it("a turn that runs in the chat is joined, whatever comes of it before the chat
   expect(ids()).toEqual(ALL);
 });
 
+describe("a turn that was said to run, and has ended when the chat is open,", () => {
+  const END = { type: "turnCompleted", finishReason: "STOP", usage: USAGE, durationMs: 1 } as const;
+  let opening: Promise<void>;
+  const begin = async (): Promise<void> => {
+    made.daemon.answers["gemini/session/newest"] = ({ sessionId }) =>
+      Promise.resolve({ session: { ...info(sessionId), runningTurn: "n5" }, contents: chat(6).slice(-4) });
+    opening = made.chat.open("s2");
+    await vi.waitFor(() => expect(ids()).toEqual(NEWEST));
+  };
+  const isIdle = async (): Promise<void> => {
+    open();
+    await opening;
+    expect(made.chat.job).toEqual({ kind: "idle" });
+    expect(made.chat.conversation.answer("n5")).toMatchObject({ state: "done", text: "Answer 5" });
+    expect(ids()).toEqual(ALL);
+  };
+
+  it("is not under way for ever where nobody told this window of its end", async () => {
+    await begin();
+    await isIdle();
+  });
+
+  it("nor where its end was told before the answer that still had it", async () => {
+    const answers = made.daemon.answers["gemini/session/open"];
+    made.daemon.answers["gemini/session/open"] = async (params, token) => ({
+      ...(await (answers?.(params, token) ?? info(params.sessionId))),
+      runningTurn: "n5",
+    });
+    await begin();
+    made.daemon.emit(END, "n5", "s2");
+    await isIdle();
+  });
+
+  it("and one that goes on is", async () => {
+    await begin();
+    made.daemon.emit(END, "n5", "s2");
+    made.daemon.emit({ type: "turnStarted", prompt: [{ text: "Question 5" }], model: "gemini-3-pro" }, "n5", "s2");
+    open();
+    await opening;
+    expect(made.chat.job).toMatchObject({ kind: "turn", id: "n5" });
+  });
+});
+
+it("the chat that is opened is the last one that the daemon was told of, whatever ends in the one before", async () => {
+  const plays = made.daemon.playTurns();
+  made.daemon.answers["gemini/session/newest"] = () => Promise.reject(fault("methodNotFound", -32601));
+  const sent = made.chat.prompts.submit("A question.");
+  await vi.waitFor(() => expect(plays).toHaveLength(1));
+  const opened = (): unknown[] =>
+    made.daemon.calls.filter(({ method }) => method === "gemini/session/open").map(({ params }) => params["sessionId"]);
+  const opening = made.chat.open("s2");
+  await vi.waitFor(() => expect(opened().at(-1)).toBe("s2"));
+  plays[0]?.start().complete();
+  await plays[0]?.result;
+  await vi.waitFor(() => expect(made.chat.job).toEqual({ kind: "idle" }));
+  open();
+  await Promise.all([opening, sent]);
+  expect(opened().at(-1)).toBe("s2");
+});
+
+it("what is looked for in it is found once all of it is there, and its document has all of it", async () => {
+  const [shown, said, documents]: [unknown[], string[], string[]] = [[], [], []];
+  const places = new Places(
+    made.chat,
+    (command) => Promise.resolve(void shown.push(command)),
+    (text) => said.push(text),
+  );
+  const actions = new SessionActions(made.chat, {
+    show: (_name: string, text: string) => Promise.resolve(void documents.push(text)),
+  } as TextViews);
+  const opening = made.chat.open("s2");
+  await vi.waitFor(() => expect(ids()).toEqual(NEWEST));
+  await places.show({ sessionId: "s2", turnId: "n5" });
+  expect(shown).toMatchObject([{ rowId: "p:n5" }]);
+  const asked = [places.show({ sessionId: "s2", turnId: "n0" }), actions.openAsMarkdown()];
+  open();
+  await Promise.all([opening, ...asked]);
+  expect([shown, said]).toMatchObject([[{ rowId: "p:n5" }, { rowId: "p:n0", row: 0 }], []]);
+  expect(documents).toEqual([expect.stringContaining("Question 0")]);
+});
+
 it("where the chat cannot be opened it is said, and another try shows all of it", async () => {
   const failing = made.chat.open("s2");
   await vi.waitFor(() => expect(ids()).toEqual(NEWEST));
@@ -137,6 +221,36 @@ it("where the chat cannot be opened it is said, and another try shows all of it"
   delete made.daemon.answers["gemini/session/history"];
   await made.chat.open("s2");
   expect(ids()).toEqual(ALL);
+});
+
+it("a prompt that waits because another window had the chat goes out when it is open here", async () => {
+  made.daemon.playTurns();
+  made.daemon.show({ kind: "ready", version: "1" });
+  made.daemon.answers["gemini/session/newest"] = ({ sessionId }) =>
+    Promise.resolve({ session: { ...info(sessionId), heldBy: 4711 }, contents: chat(6).slice(-4) });
+  const opening = made.chat.open("s2");
+  await vi.waitFor(() => expect(ids()).toEqual(NEWEST));
+  await made.chat.prompts.submit("Go on.");
+  expect(made.chat.queue.prompts).toHaveLength(1);
+  open();
+  await opening;
+  await vi.waitFor(() => expect(prompts()).toEqual(["s2"]));
+  expect(made.chat.queue.prompts).toEqual([]);
+});
+
+it("a prompt that is sent meanwhile to a chat which turns out to be deleted comes back to the composer", async () => {
+  made.daemon.answers["gemini/chat"] = () => Promise.reject(fault("sessionNotFound", 1001));
+  const drafts: string[] = [];
+  made.chat.onPrefill((text) => drafts.push(text));
+  const opening = made.chat.open("s2");
+  await vi.waitFor(() => expect(ids()).toEqual(NEWEST));
+  const sent = made.chat.prompts.submit("Go on.");
+  refuse(fault("sessionNotFound", 1001));
+  await Promise.all([opening, sent]);
+  expect(ids()).toEqual([]);
+  expect(drafts.at(-1)).toBe("Go on.");
+  expect(made.chat.saved.draft).toBe("Go on.");
+  expect(made.chat.fault?.message).toBe("It failed.");
 });
 
 it("a daemon that does not know them opens the chat as it always did", async () => {

@@ -51,6 +51,24 @@ describe("the list", () => {
     transcript.scrollTo({ rowId: "a:gone", offset: 3 });
     expect(transcript.anchor()).toBe("end");
   });
+
+  it("goes there with the first rows that come, unless a prompt was sent before them", () => {
+    const place = { rowId: "a:t10", offset: 14 };
+    transcript.reset(0, 0, [], place);
+    expect(transcript.anchor()).toEqual(place);
+    transcript.reset(100, 0, conversation(50, 20));
+    expect(transcript.anchor()).toEqual(place);
+    transcript.reset(0, 0, []);
+    expect(transcript.anchor()).toBe("end");
+    transcript.reset(0, 0, [], place);
+    transcript.promptSent();
+    transcript.reset(100, 0, conversation(50, 20));
+    expect(transcript.anchor()).toBe("end");
+    transcript.reset(0, 0, [], place);
+    transcript.setRows(2, 0, conversation(1, 20));
+    transcript.reset(100, 0, conversation(50, 20));
+    expect(transcript.anchor()).toBe("end");
+  });
 });
 
 describe("a prompt", () => {
