@@ -145,6 +145,12 @@ def test_nor_of_any_text(text: str):
         assert_the_same(text, patched)
 
 
+@pytest.mark.parametrize("ending", list(".,;!?)|:("))
+def test_nor_of_a_listing_whose_only_signs_stand_behind_numbers(ending: str, monkeypatch: pytest.MonkeyPatch):
+    line = f"Always take 1{ending} of them or 2{ending} and never 3{ending}\n"
+    assert_the_same(line * 9, monkeypatch)
+
+
 @pytest.mark.parametrize("folder", ["locomo", "tau-airline", "swe-agent"])
 def test_nor_of_the_corpus(corpus: dict[str, dict[str, Any]], folder: str, monkeypatch: pytest.MonkeyPatch):
     contents = [

@@ -93,7 +93,7 @@ def _of_fresh(words: Iterable[str]) -> int:
             _known[word] = found = _of_words(word)
             bits |= found
         elif word.isdecimal() or (word[-1] in ".,;!?)" and word[:-1].isdecimal()):
-            bits |= _INTEGER
+            bits |= _INTEGER | (LISTING if may_be_listed(word) else 0)
         else:
             odd.append(word)
     return bits | _of_words(" ".join(odd)) if odd else bits
