@@ -8,9 +8,11 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
+from gemini_companion.adapters.storage.memory import MemoryStore
 from gemini_companion.engine.facts import retention
 from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.history.content import Content, user_text
@@ -34,6 +36,15 @@ class Looks:
     gate: threading.Event = field(default_factory=threading.Event)
     begun: threading.Event = field(default_factory=threading.Event)
     fault: Exception | None = None
+
+
+class LeasedStore(MemoryStore):
+    """A store whose sessions another process may have."""
+
+    is_leased = True
+
+    def holds(self, session_id: str) -> bool:
+        return self.is_leased and super().holds(session_id)
 
 
 @pytest.fixture
@@ -140,6 +151,35 @@ async def test_a_deleted_chat_is_not_looked_through_to_its_end(studio: Studio, l
     looks.gate.set()
     await looked_through(session)
     assert len(looks.found) <= AT_ONCE
+
+
+async def test_a_chat_that_was_deleted_within_a_turn_is_left_alone(studio: Studio):
+    session = await filled(studio, 0.9, dialogue(ROUNDS))
+    await looked_through(session)
+    studio.model.gate.clear()
+    turn = asyncio.create_task(studio.chat("hello"))
+    while session.lane.is_idle:
+        await asyncio.sleep(0)
+    session.compressions.preparations.looked_through = 0
+    await studio.app.delete(session.session_id)
+    await asyncio.wait({turn}, timeout=PATIENCE)
+    await looked_through(session)
+    assert session.compressions.preparations.looked_through == 0
+
+
+async def test_a_chat_that_is_only_read_is_left_alone(tmp_path: Path, looks: Looks):
+    store = LeasedStore(str(tmp_path / "files"))
+    studio = Studio(tmp_path, store=store)
+    session = await filled(studio, 0.9, dialogue(ROUNDS))
+    await looked_through(session)
+    looks.found.clear()
+    store.is_leased = False
+    for _ in range(3):
+        read = await studio.app.load(studio.client, session.session_id)
+        assert read is not session
+        if read.compressions.preparations.looking is not None:
+            await looked_through(read)
+    assert not looks.found
 
 
 async def test_a_defect_of_it_is_logged_and_harms_nothing(

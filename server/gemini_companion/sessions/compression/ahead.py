@@ -29,13 +29,17 @@ AT_ONCE: Final = 64
 def look_ahead(session: Session) -> None:
     """Begin to look through what was not looked through yet, unless something runs."""
     preparations = session.compressions.preparations
-    if is_free(session) and (preparations.looking is None or preparations.looking.done()):
+    if preparations.may_look and is_free(session) and (preparations.looking is None or preparations.looking.done()):
         preparations.looking = asyncio.create_task(_look(session), name=f"ahead:{session.session_id}")
 
 
 def is_free(session: Session) -> bool:
-    """Whether nothing goes on in a session: no turn, and nothing that compresses it."""
-    return session.lane.is_idle and session.compressions.shown is None
+    """Whether nothing goes on in a session that is this process's: no turn, and nothing that compresses it.
+
+    One that was merely read is read anew by the next who asks for it.
+    """
+    is_held = session.services.store.holds(session.session_id)
+    return is_held and session.lane.is_idle and session.compressions.shown is None
 
 
 async def _look(session: Session) -> None:
