@@ -99,8 +99,8 @@ class FactCache:
             if len(self._read) >= _CACHED or len(self._words) >= _MOST_WORDS:
                 self._read.clear()
                 self._words = set()
+            self._words.update(words)  # ahead of what says that they are known: another thread may ask at any time
             self._read.update((id(content), content) for content in some)
-            self._words.update(words)
         return self._words
 
     def look_through(self, sources: Sequence[FactSource], poll: Callable[[], None]) -> None:
