@@ -65,3 +65,11 @@ def test_words_count_as_read_only_once_they_are_known(monkeypatch: pytest.Monkey
     monkeypatch.setattr(retention, "words_of_texts", in_the_middle)
     cache.words_in([content], lambda: None)
     assert told == [True]
+
+
+def test_to_ask_what_is_known_makes_nothing_forgotten() -> None:
+    cache = FactCache(3)
+    sources = [FactSource(number, user_text(f"see src/{number}.py"), number) for number in range(5)]
+    for source in sources:
+        cache.facts_of(source)
+    assert [bool(cache.known(source)) for source in sources] == [False, False, False, True, True]
