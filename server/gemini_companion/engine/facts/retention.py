@@ -104,6 +104,10 @@ class FactCache:
             self._read.update((id(content), content) for content in some)
         return self._words
 
+    def read(self) -> tuple[Content, ...]:
+        """The contents whose words it has."""
+        return tuple(self._read.values())
+
     def look_through(self, sources: Sequence[FactSource], poll: Callable[[], None]) -> None:
         """Find what a compression will ask for, ahead of it; of outputs nothing, for they count only while new."""
         for source in sources:
