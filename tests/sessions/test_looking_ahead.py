@@ -15,9 +15,9 @@ import pytest
 from gemini_companion.adapters.storage.memory import MemoryStore
 from gemini_companion.engine.facts import retention
 from gemini_companion.engine.facts.fact import Fact, FactSource
-from gemini_companion.engine.history.content import Content, user_text
+from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.prompts.attachments import resource_part
-from gemini_companion.sessions.compression.ahead import AHEAD_SHARE, AT_ONCE
+from gemini_companion.sessions.compression.ahead import AHEAD_SHARE, AT_ONCE, TOKENS_AT_ONCE
 from gemini_companion.sessions.session import Session
 from tests.support.conversations import agent_run, dialogue
 from tests.support.patience import PATIENCE
@@ -131,6 +131,22 @@ async def test_a_turn_stops_it_and_its_end_goes_on_with_the_rest(studio: Studio,
     await looked_through(session)
     assert len(looks.found) >= 2 * ROUNDS
     assert set(looks.found.values()) == {1}
+
+
+async def test_beside_a_turn_no_more_than_one_long_content_is_looked_through(studio: Studio, looks: Looks):
+    looks.gate.clear()
+    said = "word " * TOKENS_AT_ONCE
+    session = await filled(studio, 0.9, [user_text(said), model_text(said), user_text(said), model_text(said)])
+    assert await asyncio.to_thread(looks.begun.wait, PATIENCE)
+    studio.model.gate.clear()
+    turn = asyncio.create_task(studio.chat("hello"))
+    while session.lane.is_idle:
+        await asyncio.sleep(0)
+    looks.gate.set()
+    await looked_through(session)
+    assert len(looks.found) == 1
+    studio.model.gate.set()
+    await turn
 
 
 async def test_only_what_is_new_is_looked_through_after_a_turn(studio: Studio, looks: Looks):

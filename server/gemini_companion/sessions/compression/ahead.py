@@ -23,7 +23,9 @@ AHEAD_SHARE: Final = 0.5
 """Share of the trigger from which on a chat is looked through ahead: many that are smaller are never compressed."""
 
 AT_ONCE: Final = 64
-"""Contents that are looked through in one go; whoever begins something waits for one of them at most."""
+"""Contents that are looked through in one go: beside what is begun meanwhile it goes on to its end."""
+TOKENS_AT_ONCE: Final = 50_000
+"""Tokens of them, or a single content: of outputs of a megabyte each, 64 would take seconds."""
 
 
 def look_ahead(session: Session) -> None:
@@ -51,13 +53,22 @@ async def _look(session: Session) -> None:
         items = tuple(session.history.sources)
         at = preparations.looked_through if preparations.looked_through <= len(items) else 0
         while at < len(items) and is_free(session):
-            await in_thread(partial(_look_through, cache, items[at : at + AT_ONCE]))
-            at += AT_ONCE
-            preparations.looked_through = min(at, len(items))
+            some = _together(items, at)
+            await in_thread(partial(_look_through, cache, some))
+            preparations.looked_through = at = at + len(some)
     except CompanionError as fault:
         logger.info("Nothing was looked through ahead: %s", fault.message)
     except Exception:
         logger.exception("Nothing was looked through ahead")
+
+
+def _together(items: Sequence[Item], at: int) -> Sequence[Item]:
+    """What is looked through next, in one go."""
+    end, tokens = at, 0
+    while end < min(at + AT_ONCE, len(items)) and tokens < TOKENS_AT_ONCE:
+        tokens += items[end].measure.tokens
+        end += 1
+    return items[at:end]
 
 
 def _look_through(cache: FactCache, items: Sequence[Item], poll: Poll) -> None:
