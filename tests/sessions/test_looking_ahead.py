@@ -8,15 +8,17 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
+from gemini_companion.adapters.storage.memory import MemoryStore
 from gemini_companion.engine.errors import Cancelled
 from gemini_companion.engine.facts import retention
 from gemini_companion.engine.facts.fact import Fact, FactSource
-from gemini_companion.engine.history.content import Content, user_text
+from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.prompts.attachments import resource_part
-from gemini_companion.sessions.compression.ahead import AHEAD_SHARE, AT_ONCE
+from gemini_companion.sessions.compression.ahead import AHEAD_SHARE, AT_ONCE, TOKENS_AT_ONCE
 from gemini_companion.sessions.session import Session
 from tests.support.conversations import agent_run, dialogue
 from tests.support.patience import PATIENCE
@@ -35,6 +37,15 @@ class Looks:
     gate: threading.Event = field(default_factory=threading.Event)
     begun: threading.Event = field(default_factory=threading.Event)
     fault: Exception | None = None
+
+
+class LeasedStore(MemoryStore):
+    """A store whose sessions another process may have."""
+
+    is_leased = True
+
+    def holds(self, session_id: str) -> bool:
+        return self.is_leased and super().holds(session_id)
 
 
 @pytest.fixture
@@ -123,6 +134,22 @@ async def test_a_turn_stops_it_and_its_end_goes_on_with_the_rest(studio: Studio,
     assert set(looks.found.values()) == {1}
 
 
+async def test_beside_a_turn_no_more_than_one_long_content_is_looked_through(studio: Studio, looks: Looks):
+    looks.gate.clear()
+    said = "word " * TOKENS_AT_ONCE
+    session = await filled(studio, 0.9, [user_text(said), model_text(said), user_text(said), model_text(said)])
+    assert await asyncio.to_thread(looks.begun.wait, PATIENCE)
+    studio.model.gate.clear()
+    turn = asyncio.create_task(studio.chat("hello"))
+    while session.lane.is_idle:
+        await asyncio.sleep(0)
+    looks.gate.set()
+    await looked_through(session)
+    assert len(looks.found) == 1
+    studio.model.gate.set()
+    await turn
+
+
 async def test_only_what_is_new_is_looked_through_after_a_turn(studio: Studio, looks: Looks):
     session = await filled(studio, 0.9, dialogue(ROUNDS))
     await looked_through(session)
@@ -157,6 +184,21 @@ async def test_a_chat_that_is_deleted_while_its_turn_runs_is_not_looked_through_
     await asyncio.wait({turn}, timeout=PATIENCE)
     assert isinstance(turn.exception(), Cancelled)
     assert session.compressions.preparations.looking is before
+
+
+async def test_a_chat_that_is_only_read_is_left_alone(tmp_path: Path, looks: Looks):
+    store = LeasedStore(str(tmp_path / "files"))
+    studio = Studio(tmp_path, store=store)
+    session = await filled(studio, 0.9, dialogue(ROUNDS))
+    await looked_through(session)
+    looks.found.clear()
+    store.is_leased = False
+    for _ in range(3):
+        read = await studio.app.load(studio.client, session.session_id)
+        assert read is not session
+        if read.compressions.preparations.looking is not None:
+            await looked_through(read)
+    assert not looks.found
 
 
 async def test_a_defect_of_it_is_logged_and_harms_nothing(

@@ -211,6 +211,8 @@ class Preparations:
         """Looks through contents ahead (`compression/ahead`)."""
         self.looked_through = 0
         """How many of the history's sources were."""
+        self.may_look = True
+        """False from the session's end on: a turn that ends with it begins nothing any more."""
 
     def forget_failures(self) -> None:
         """What failed before says nothing of the next."""
@@ -223,6 +225,7 @@ class Preparations:
 
     def stop_looking(self) -> None:
         """The session ends, or is let go."""
+        self.may_look = False
         if self.looking is not None:
             self.looking.cancel()
 

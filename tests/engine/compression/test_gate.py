@@ -206,6 +206,21 @@ def test_an_appendix_is_read_back_without_its_labels():
     assert read_appendix("Anything else\n- the user said: x") == []
 
 
+def test_a_number_that_only_a_turn_said_that_is_gone_supports_nothing():
+    """Its words were looked through ahead, while it was there."""
+    gone, items, cache = (
+        model_text("It listens on port 4711."),
+        chat("Make it listen.", "It listens on port 3000."),
+        FactCache(),
+    )
+    cache.look_through([*items, FactSource(2, gone, 2)], lambda: None)
+    evidence = Evidence(items, beside=[user_text("Its port is 8080 then.")], cache=cache)
+    snapshot = "<key_knowledge>\nfirst port=3000, then port=8080, else port=4711\n</key_knowledge>"
+    options = GateOptions(is_on=False, floor=0.0, can_repair=False, most_tokens=0, lost_before=())
+    checked = evidence.check(snapshot, options, count_text=count_words, hidden_tokens=1_000)
+    assert [claim.text for claim in checked.retention.unsupported] == ["port=4711"]
+
+
 def test_work_ends_when_the_poll_says_so():
     def stop() -> None:
         raise InterruptedError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from gemini_companion.engine.facts import glance
 from gemini_companion.engine.facts.extract import facts_of
 from gemini_companion.engine.facts.fact import Fact, FactSource
-from gemini_companion.engine.facts.patterns import ERROR_HINTS
+from gemini_companion.engine.facts.patterns import ERROR_HINTS, hinted
 from gemini_companion.engine.facts.rules import PLAN_HINTS, RULE_HINTS, RULE_PATTERN_HINTS
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from tests.engine.facts.fact_sources import texts
@@ -145,6 +146,12 @@ def test_nor_of_any_text(text: str):
         assert_the_same(text, patched)
 
 
+@pytest.mark.parametrize("ending", list(".,;!?)|:("))
+def test_nor_of_a_listing_whose_only_signs_stand_behind_numbers(ending: str, monkeypatch: pytest.MonkeyPatch):
+    line = f"Always take 1{ending} of them or 2{ending} and never 3{ending}\n"
+    assert_the_same(line * 9, monkeypatch)
+
+
 @pytest.mark.parametrize("folder", ["locomo", "tau-airline", "swe-agent"])
 def test_nor_of_the_corpus(corpus: dict[str, dict[str, Any]], folder: str, monkeypatch: pytest.MonkeyPatch):
     contents = [
@@ -186,3 +193,16 @@ def test_a_word_tells_what_may_be_there(text: str, bit: int):
 @pytest.mark.parametrize("text", ["the closure of 12 branches", "know 3, 4 and 5.", "a disclosure, a merge"])
 def test_words_that_merely_hold_such_letters_do_not(text: str):
     assert not glance.glance(text) & (glance.RULE | glance.PLAN | glance.NUMBER)
+
+
+def test_a_text_of_nothing_but_new_words_is_not_looked_at_word_by_word(monkeypatch: pytest.MonkeyPatch):
+    texts: list[str] = []
+
+    def noted(lowered: str, hints: tuple[str, ...]) -> bool:
+        texts.append(lowered)
+        return hinted(lowered, hints)
+
+    monkeypatch.setattr(glance, "hinted", noted)
+    words = ["qz" + "".join(letters) for letters in product("bcdfghjklmnpqrstvwxz", repeat=3)]
+    assert glance.glance(" ".join(words)) & glance.ANYTHING == 0
+    assert 0 < len(texts) < len(words) / 2

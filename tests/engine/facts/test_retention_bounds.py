@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+
 import pytest
 
+from gemini_companion.engine.facts import retention
 from gemini_companion.engine.facts.fact import FactSource
-from gemini_companion.engine.facts.retention import LOOKED_FOR, measure_retention
+from gemini_companion.engine.facts.retention import LOOKED_FOR, FactCache, measure_retention
 from gemini_companion.engine.history.content import user_text
 
 
@@ -43,3 +46,30 @@ def test_it_can_be_stopped_while_it_compares() -> None:
     assert total > 400, "asked for each fact"
     with pytest.raises(_Stopped):
         measure_retention(sources, "x", ["some text"], poll=stop)
+
+
+def test_words_count_as_read_only_once_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks in another thread meanwhile may not be told that they stand nowhere."""
+    cache, content = FactCache(), user_text("parser cursor")
+    told: list[bool] = []
+
+    def in_the_middle(texts: Iterable[str], poll: Callable[[], None]) -> Iterator[str]:
+        def words() -> Iterator[str]:
+            yield "parser"
+            monkeypatch.undo()
+            told.append({"parser", "cursor"} <= cache.words_in([content], poll))
+            yield "cursor"
+
+        return words()
+
+    monkeypatch.setattr(retention, "words_of_texts", in_the_middle)
+    cache.words_in([content], lambda: None)
+    assert told == [True]
+
+
+def test_to_ask_what_is_known_makes_nothing_forgotten() -> None:
+    cache = FactCache(3)
+    sources = [FactSource(number, user_text(f"see src/{number}.py"), number) for number in range(5)]
+    for source in sources:
+        cache.facts_of(source)
+    assert [bool(cache.known(source)) for source in sources] == [False, False, False, True, True]

@@ -200,7 +200,9 @@ class Evidence:
         return wanted.fact.kind in FLOOR_KINDS and self._is_fresh[wanted.place]
 
     def _unsupported(self, snapshot: str, poll: Callable[[], None]) -> tuple[MissingFact, ...]:
-        claims = unsupported_claims(snapshot, self._facts(), self._texts, words=self._words, poll=poll)
+        claims = unsupported_claims(
+            snapshot, self._facts(), self._texts, words=self._words, strangers=self._strangers, poll=poll
+        )
         return tuple(MissingFact(kind=kind, text=text) for kind, text in claims)
 
     def _facts(self) -> Iterator[Fact]:
@@ -224,6 +226,11 @@ class Evidence:
         yield from self._ahead
         if len(self._ahead) == _BATCHES_AHEAD:
             yield from islice(self._batched(), _BATCHES_AHEAD, None)
+
+    def _strangers(self) -> Iterator[str]:
+        """Other texts whose words the cache has: of turns that are gone, say."""
+        own = {id(content) for content in chain((source.content for source in self._sources), self._beside)}
+        return (text_of_content(content) for content in self._cache.read() if id(content) not in own)
 
     def _outcomes_of_commands(self, poll: Callable[[], None]) -> dict[str, str]:
         """What came of the newest commands: older ones do not count."""

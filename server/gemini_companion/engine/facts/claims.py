@@ -36,6 +36,7 @@ def unsupported_claims(
     texts: Callable[[], Iterator[str]],
     *,
     words: Container[str],
+    strangers: Callable[[], Iterator[str]] = lambda: iter(()),
     poll: Callable[[], None] = lambda: None,
 ) -> list[tuple[FactKind, str]]:
     """What the snapshot names and no source does, in order, at most 50.
@@ -47,6 +48,7 @@ def unsupported_claims(
         snapshot: The text with its tags.
         facts: Every fact that was found in what it replaces, merely listed ones too: most claims are among them.
         words: Every word of these texts, in small letters: a claim with another one needs no search.
+        strangers: Gives the other texts of which `words` has every word, if there are any.
         texts: Gives all text that the snapshot may rest on, the likeliest first.
         poll: Called often; what it raises ends the work.
     """
@@ -60,8 +62,10 @@ def unsupported_claims(
         needles = {needle for claim in doubtful for needle in needles_of(*claim)}
         found = {needle: _WORD().findall(needle.casefold()) for needle in needles}
         possible = {needle for needle, parts in found.items() if all(part in words for part in parts)}
-        # A number is one word, and a text that has the word has the number: it need not be searched for.
+        # A number is one word, and a text that has the word has the number: unless it may be a stranger's, it need not
+        # be searched for.
         sure = {needle for needle in possible if found[needle] == [needle] and needle[0].isdigit()}
+        sure = _not_in(sure, strangers, poll)
         missing |= (needles - possible) | _not_in(possible - sure, texts, poll)
         doubtful = [claim for claim in doubtful if not _is_supported(*claim, missing, apart=needles_of is _apart)]
     return doubtful[:MOST_UNSUPPORTED]

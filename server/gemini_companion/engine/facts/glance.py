@@ -47,6 +47,8 @@ _KEPT: Final = 65_536
 """Different words whose bits are remembered."""
 _LONGEST_KEPT: Final = 24
 """Characters of a word that is likely to come again."""
+_LEARNT: Final = 256
+"""Words of a text that are looked at one by one, to be remembered: all others together, which takes far less."""
 
 _EVERYWHERE: Final = frozenset(("", "with", "have", "has", "like", "from", "more", "make", "we", "will", "to"))
 """Words that most texts have."""
@@ -83,17 +85,19 @@ _known: Final[dict[str, int]] = {}
 
 
 def _of_fresh(words: Iterable[str]) -> int:
-    """The bits of words that are not known; those that look as if they came again are known from then on."""
+    """The bits of words that are not known; some that look as if they came again are known from then on."""
     bits = 0
     odd: list[str] = []
+    learnt = 0
     for word in words:
-        if len(word) <= _LONGEST_KEPT and not _DIGIT().search(word):
+        if learnt < _LEARNT and len(word) <= _LONGEST_KEPT and not _DIGIT().search(word):
+            learnt += 1
             if len(_known) >= _KEPT:
                 _known.clear()
             _known[word] = found = _of_words(word)
             bits |= found
         elif word.isdecimal() or (word[-1] in ".,;!?)" and word[:-1].isdecimal()):
-            bits |= _INTEGER
+            bits |= _INTEGER | (LISTING if may_be_listed(word) else 0)
         else:
             odd.append(word)
     return bits | _of_words(" ".join(odd)) if odd else bits

@@ -55,7 +55,8 @@ class FactCache:
     A history's contents are the same objects from one compression to the next.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = _CACHED) -> None:
+        self._most = most
         self._contents: dict[int, _Content] = {}
         self._said: dict[int, tuple[Content, Said]] = {}
         self._read: dict[int, Content] = {}
@@ -73,7 +74,7 @@ class FactCache:
         """What is known of a content."""
         known = self._contents.get(id(content))
         if known is None or known.content is not content:
-            if len(self._contents) >= _CACHED:
+            if len(self._contents) >= self._most:
                 self._contents.clear()
             known = self._contents[id(content)] = _Content(content)
         return known
@@ -84,7 +85,7 @@ class FactCache:
         if known is not None and known[0] is content:
             return known[1]
         said = said_in(content, poll)
-        if len(self._said) >= _CACHED:
+        if len(self._said) >= self._most:
             self._said.clear()
         self._said[id(content)] = (content, said)
         return said
@@ -96,12 +97,16 @@ class FactCache:
             words = words_of_texts(
                 map(text_of_content, some), poll
             )  # may end here: they count as read with their words
-            if len(self._read) >= _CACHED or len(self._words) >= _MOST_WORDS:
+            if len(self._read) >= self._most or len(self._words) >= _MOST_WORDS:
                 self._read.clear()
                 self._words = set()
-            self._words.update(words)  # first: another thread takes what counts as read for what has its words there
+            self._words.update(words)  # ahead of what says that they are known: another thread may ask at any time
             self._read.update((id(content), content) for content in some)
         return self._words
+
+    def read(self) -> tuple[Content, ...]:
+        """The contents whose words it has."""
+        return tuple(self._read.values())
 
     def look_through(self, sources: Sequence[FactSource], poll: Callable[[], None]) -> None:
         """Find what a compression will ask for, ahead of it; of outputs nothing, for they count only while new."""
@@ -116,7 +121,7 @@ class FactCache:
         known = self._derived.get(id(content))
         if known is not None and known[0] is content:
             return known[1]
-        if len(self._derived) >= _CACHED:
+        if len(self._derived) >= self._most:
             self._derived.clear()
         made = make()
         self._derived[id(content)] = content, made
@@ -124,7 +129,8 @@ class FactCache:
 
     def known(self, source: FactSource) -> Sequence[Fact]:
         """The facts of a content if it was looked through, else none."""
-        return self.content(source.content).facts or ()
+        known = self._contents.get(id(source.content))
+        return (known.facts or ()) if known is not None and known.content is source.content else ()
 
 
 def measure_retention(

@@ -25,19 +25,25 @@ AHEAD_SHARE: Final = 0.5
 """Share of the trigger from which on a chat is looked through ahead: many that are smaller are never compressed."""
 
 AT_ONCE: Final = 64
-"""Contents that are looked through in one go; whoever begins something waits for one of them at most."""
+"""Contents that are looked through in one go: beside what is begun meanwhile it goes on to its end."""
+TOKENS_AT_ONCE: Final = 50_000
+"""Tokens of them, or a single content: of outputs of a megabyte each, 64 would take seconds."""
 
 
 def look_ahead(session: Session) -> None:
     """Begin to look through what was not looked through yet, unless something runs, or the session was ended."""
     preparations = session.compressions.preparations
-    if not session.is_gone and is_free(session) and (preparations.looking is None or preparations.looking.done()):
+    if preparations.may_look and is_free(session) and (preparations.looking is None or preparations.looking.done()):
         preparations.looking = asyncio.create_task(_look(session), name=f"ahead:{session.session_id}")
 
 
 def is_free(session: Session) -> bool:
-    """Whether nothing goes on in a session: no turn, and nothing that compresses it."""
-    return session.lane.is_idle and session.compressions.shown is None
+    """Whether nothing goes on in a session that is this process's: no turn, and nothing that compresses it.
+
+    One that was merely read is read anew by the next who asks for it.
+    """
+    is_held = session.services.store.holds(session.session_id)
+    return is_held and session.lane.is_idle and session.compressions.shown is None
 
 
 async def _look(session: Session) -> None:
@@ -49,13 +55,22 @@ async def _look(session: Session) -> None:
         items, cache = tuple(session.history.sources), session.fact_cache
         at = preparations.looked_through if preparations.looked_through <= len(items) else 0
         while at < len(items) and is_free(session):
-            await in_thread(partial(_look_through, cache, items[at : at + AT_ONCE]))
-            at += AT_ONCE
-            preparations.looked_through = min(at, len(items))
+            some = _together(items, at)
+            await in_thread(partial(_look_through, cache, some))
+            preparations.looked_through = at = at + len(some)
     except CompanionError as fault:
         logger.info("Nothing was looked through ahead: %s", fault.message)
     except Exception:
         logger.exception("Nothing was looked through ahead")
+
+
+def _together(items: Sequence[Item], at: int) -> Sequence[Item]:
+    """What is looked through next, in one go."""
+    end, tokens = at, 0
+    while end < min(at + AT_ONCE, len(items)) and tokens < TOKENS_AT_ONCE:
+        tokens += items[end].measure.tokens
+        end += 1
+    return items[at:end]
 
 
 def _look_through(cache: FactCache, items: Sequence[Item], poll: Poll) -> None:
