@@ -69,6 +69,8 @@ class LateTurns:
                     await step()
         except (CompanionError, ImportError) as fault:
             logger.warning("Warming up for a prompt failed: %s", fault)
+        except Exception:  # nobody waits for it
+            logger.exception("Warming up for a prompt failed")
 
     async def start(self, session: Session, client: Client, tooling: Tooling) -> Start:
         """What begins one."""
