@@ -16,14 +16,10 @@ from typing import Final
 _TRIES: Final = 3
 _PAUSES: Final = 100
 """What is left out so often may have cycles that nobody needs; then it is gone through once, when nothing runs."""
-
-
-class Pause:
-    """A time in which nothing is collected."""
-
-    def __init__(self, *, makes_much: bool) -> None:
-        self.makes_much = makes_much
-        """Whether what is there at its end is left out from then on."""
+MUCH: Final = 10_000
+"""Objects that are there more than when a pause began, from which on they are left out: to go through so many takes a
+millisecond, and what went on beside the pause has cycles too, which are to be found.
+"""
 
 
 class Collector:
@@ -32,33 +28,29 @@ class Collector:
     def __init__(self) -> None:
         self._pauses = 0
         self._was_on = True
-        self._has_much = False
         self._left_out = 0
         """How often something was left out since everything was gone through."""
         self._gone: list[tuple[weakref.ref[object], int]] = []
         """What held long histories that were left out, and how often it is still looked for."""
 
     @contextmanager
-    def paused(self, *, makes_much: bool = True) -> Generator[Pause]:
+    def paused(self) -> Generator[None]:
         """Nothing is collected in this block, which may await; several may at once.
 
-        If it made much, what is there at the end of all of them is left out until `collect`; where that is known later,
-        set it in what is given.
+        If much was made until the end of all of them, what is there then is left out until `collect`.
         """
-        pause = Pause(makes_much=makes_much)
         if self._pauses == 0:
             self._was_on = gc.isenabled()
             gc.disable()
         self._pauses += 1
         try:
-            yield pause
+            yield
         finally:
             self._pauses -= 1
-            self._has_much = self._has_much or pause.makes_much
             if self._pauses == 0:
-                if self._has_much:
+                if gc.get_count()[0] >= MUCH:  # the youngest: what was made meanwhile, and is still there
                     gc.freeze()
-                    self._left_out, self._has_much = self._left_out + 1, False
+                    self._left_out += 1
                 if self._was_on:
                     gc.enable()
 

@@ -274,10 +274,8 @@ class SessionRegistry:
 
     async def _read(self, session_id: str) -> tuple[SessionMeta, Sequence[Entry], StoredCounts]:
         """What the store has of a session. Nothing is collected meanwhile, since the log may be a long one."""
-        with COLLECTOR.paused(makes_much=False) as pause:
-            read = await self._services.store.load_counted(session_id)
-            pause.makes_much = is_much(len(read[1]))
-        return read
+        with COLLECTOR.paused():
+            return await self._services.store.load_counted(session_id)
 
     def _still_running(self, session_id: str) -> Session | None:
         """The session as it was read before its lease was lost, if something runs in it."""

@@ -37,7 +37,7 @@ async def off_loop(units: int, work: Callable[[], T]) -> T:
     """
     if not is_much(units):
         return work()
-    with COLLECTOR.paused():
+    with uncollected(units):
         return await asyncio.to_thread(work)
 
 
@@ -50,8 +50,8 @@ async def in_steps(step: Callable[[int], bool]) -> None:
 
 
 def uncollected(units: int) -> AbstractContextManager[object]:
-    """Nothing is collected in the block, which may await, if so much work is done in it. What it made goes with it."""
-    return COLLECTOR.paused(makes_much=False) if is_much(units) else nullcontext()
+    """Nothing is collected in the block, which may await, if so much work is done in it; see `Collector.paused`."""
+    return COLLECTOR.paused() if is_much(units) else nullcontext()
 
 
 _loaded: set[str] = set()
@@ -101,7 +101,7 @@ async def in_thread(work: Callable[[Poll], T], units: int = 0) -> T:
             return None
 
     try:
-        with COLLECTOR.paused() if is_much(units) else nullcontext():
+        with uncollected(units):
             result = await asyncio.to_thread(run)
     except asyncio.CancelledError:
         abandoned.set()
