@@ -101,6 +101,17 @@ def test_the_request_goes_before_the_session_the_settings_and_the_default(settin
     assert registry.choose(named, session_model="gemini-2.5-flash", asked="pro").asked == "pro"
 
 
+def test_a_choice_whose_model_can_answer_stays_the_same_object(settings: Settings) -> None:
+    registry = registry_of(ScriptedModel(), ScriptedModel("offline"))
+    choice = registry.choose(settings)
+    assert registry.answering(settings, choice) is choice
+    registry.availability.failed(choice.name, None)
+    following = registry.answering(settings, choice)
+    assert (following.instead_of, following.name != choice.name) == (choice.name, True)
+    assert registry.answering(settings, following, choice.name) is following
+    assert registry.answering(settings, following).instead_of == ""
+
+
 def test_all_models_are_listed_in_the_order_of_registration() -> None:
     names = [model.name for model in three(None).models]
     assert (names[0], names[1], names[-1]) == ("small/one", DEFAULT_MODEL, OFFLINE_MODEL)

@@ -19,14 +19,15 @@ def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
     """From the store's metadata, and from the session if it is loaded; `held_by` always comes from the store."""
     if session is not None:
         meta = msgspec.structs.replace(session.meta, turns=session.turns, held_by=meta.held_by)
+    choice = session.choice() if session is not None else None
     return SessionInfo(
         session_id=meta.session_id,
         title=meta.title,
-        model=meta.model or (session.choice().name if session else ""),
+        model=meta.model or (choice.name if choice else ""),
         created_at=meta.created_at,
         updated_at=meta.updated_at,
         turns=meta.turns,
-        token_count=session.token_count(session.choice()).tokens if session else meta.token_count,
+        token_count=session.token_count(choice).tokens if session and choice else meta.token_count,
         workspace_folders=tuple(
             Path(folder).as_uri() for folder in meta.workspace_folders if Path(folder).is_absolute()
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -255,3 +256,31 @@ async def test_who_takes_the_session_of_a_dead_process_is_told_when_that_was_las
         assert await pair.second.hold("s1") == 0, "it is its own"
         await pair.second.release("s1")
         assert await pair.first.hold("s1") == 0, "it was given back"
+
+
+async def test_of_the_many_sessions_that_this_process_holds_a_listing_reads_those_that_it_shows(
+    store: SqliteStore,
+) -> None:
+    read: list[bytes] = []
+
+    def counted(data: bytes) -> str:
+        read.append(data)
+        return data.decode()
+
+    def count(connection: sqlite3.Connection) -> None:
+        connection.text_factory = counted
+
+    async def texts() -> int:
+        read.clear()
+        assert len((await store.list(limit=2)).sessions) == 2
+        assert [one.is_open for one in await store.stored({"s1", "s2"}, alone=True)] == [True, True]
+        return len(read)
+
+    async with asyncio.timeout(PATIENCE):
+        for number in range(1, 4):
+            await store.create(meta(f"s{number}"), [prompt(1)])
+        await store.worker.run("read", count)
+        before = await texts()
+        for number in range(4, 40):
+            await store.create(meta(f"s{number}"), [prompt(1)])
+        assert await texts() == before

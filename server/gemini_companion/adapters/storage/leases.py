@@ -89,15 +89,13 @@ class Leases:
         """The process ids of other living holders, by session; sessions without one are left out."""
         found: dict[str, int] = {}
         alive: dict[ProcessIdentity, bool | None] = {}
-        select = "SELECT session_id, instance, machine, pid, started, heartbeat FROM leases"
+        others = "SELECT session_id, instance, machine, pid, started, heartbeat FROM leases WHERE instance != ?"
         if len(session_ids) == 1:
-            rows = connection.execute(f"{select} WHERE session_id = ?", session_ids).fetchall()
+            rows = connection.execute(f"{others} AND session_id = ?", (self.instance, *session_ids)).fetchall()
         else:
             wanted = frozenset(session_ids)
-            rows = [row for row in connection.execute(select).fetchall() if row[0] in wanted]
+            rows = [row for row in connection.execute(others, (self.instance,)) if row[0] in wanted]
         for session_id, *row in rows:
-            if row[0] == self.instance:
-                continue
             holder = ProcessIdentity(row[1], row[2], row[3])
             if holder not in alive:
                 alive[holder] = self._processes.is_alive(holder)
@@ -105,12 +103,6 @@ class Leases:
             if is_alive or (is_alive is None and not self._is_silent(session_id, row[0], row[4])):
                 found[session_id] = holder.pid
         return found
-
-    def held(self, connection: sqlite3.Connection) -> set[str]:
-        """The sessions that this instance or another living one holds."""
-        rows = connection.execute("SELECT session_id, instance FROM leases").fetchall()
-        mine = {session_id for session_id, instance in rows if instance == self.instance}
-        return mine | self.holders(connection, [row[0] for row in rows if row[0] not in mine]).keys()
 
     def _is_silent(self, session_id: str, instance: str, heartbeat: int) -> bool:
         """True if the lease was watched for long enough without a new heartbeat; the first look begins the watch."""

@@ -120,27 +120,33 @@ class Room:
 
 
 def _sessions(connection: sqlite3.Connection, leases: Leases, named: Collection[str] | None) -> list[StoredSession]:
-    select = "SELECT session_id, updated_at, CAST(meta AS BLOB) FROM sessions WHERE agent_of IS NULL"
+    select = (
+        "SELECT session_id, updated_at, CAST(meta AS BLOB), EXISTS (SELECT 1 FROM leases"
+        " WHERE leases.session_id = sessions.session_id AND instance = ?) FROM sessions WHERE agent_of IS NULL"
+    )
+    mine = leases.instance
     if named is None:
-        rows = connection.execute(select).fetchall()
+        rows = connection.execute(select, (mine,)).fetchall()
     else:
         ids, most = list(named), records.MOST_AT_ONCE
         pages = [ids[start : start + most] for start in range(0, len(ids), most)]
         rows = [
             row
             for page in pages
-            for row in connection.execute(f"{select} AND session_id IN ({records.places(page)})", page).fetchall()
+            for row in connection.execute(
+                f"{select} AND session_id IN ({records.places(page)})", (mine, *page)
+            ).fetchall()
         ]
-    held = leases.held(connection)
+    others = leases.holders(connection, [row[0] for row in rows])
     return [
         StoredSession(
             session_id=session_id,
             updated_at=updated_at,
             size=0,
             is_kept=(meta := records.bare_meta(data)) is not None and meta.is_kept,
-            is_open=session_id in held,
+            is_open=bool(is_mine) or session_id in others,
         )
-        for session_id, updated_at, data in rows
+        for session_id, updated_at, data, is_mine in rows
     ]
 
 

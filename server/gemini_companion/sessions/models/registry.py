@@ -124,7 +124,10 @@ class ModelRegistry:
                 return replace(choice, name=meant, instead_of="")
             tried.add(following)
             candidate = following
-        return replace(choice, name=candidate, instead_of=meant if candidate != meant else "")
+        instead_of = meant if candidate != meant else ""
+        if (candidate, instead_of) == (choice.name, choice.instead_of):
+            return choice
+        return replace(choice, name=candidate, instead_of=instead_of)
 
     def after(self, settings: Settings, choice: ModelChoice, fault: ModelUnavailable) -> ModelChoice | None:
         """What answers after this model could not; `None` if it is not the model's own fault, or no other can."""
