@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.log import Entry, PreviewEntry
 from gemini_companion.sessions.compression_events import CompressionPrepared
 from gemini_companion.sessions.session import Session
 from tests.support.conversations import dialogue
@@ -46,6 +46,18 @@ def hold_writes(
 
     monkeypatch.setattr(studio.store, "append", append)
     return reached, release
+
+
+async def preview_held(
+    studio: Studio, slow: SlowSummariser, monkeypatch: pytest.MonkeyPatch, asking: Coroutine[Any, Any, T]
+) -> tuple[Session, asyncio.Task[T], asyncio.Event]:
+    """A session whose preview is made, what asks for that, and the event that lets its entry be written."""
+    session = await chat_at(studio, 0.85)
+    reached, release = hold_writes(studio, monkeypatch, PreviewEntry)
+    slow.may_summarise.set()
+    asked = begin(asking)
+    await within(reached)
+    return session, asked, release
 
 
 def hold_before_safe_point(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:

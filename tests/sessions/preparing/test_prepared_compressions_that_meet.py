@@ -22,8 +22,8 @@ from tests.support.preparing_desk import (
     BOTH_CALLS,
     begin,
     chat_at,
-    hold_writes,
     prepared,
+    preview_held,
     reach_trigger,
     settled,
     state,
@@ -88,11 +88,7 @@ async def test_a_preview_joins_it_and_belongs_to_the_person(desk: Studio, slow: 
 async def test_one_that_a_preview_joins_while_it_is_being_written_belongs_to_the_person_too(
     desk: Studio, slow: SlowSummariser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = await chat_at(desk, 0.85)
-    reached, release = hold_writes(desk, monkeypatch, PreviewEntry)
-    slow.may_summarise.set()
-    turn = begin(desk.chat("go on"))
-    await within(reached)
+    session, turn, release = await preview_held(desk, slow, monkeypatch, desk.chat("go on"))
     asked = begin(desk.compress(preview=True))
     await desk.heard.wait_for(CompressionStarted)
     release.set()

@@ -13,7 +13,7 @@ from gemini_companion.sessions.compression.background import wait_for_idle_time
 from gemini_companion.sessions.compression_events import CompressionPrepared, CompressionStarted
 from gemini_companion.sessions.events import SettingsChanged
 from gemini_companion.sessions.session import Session
-from tests.support.preparing_desk import begin, chat_at, hold_writes, settled, state, within
+from tests.support.preparing_desk import begin, chat_at, hold_writes, preview_held, settled, state, within
 from tests.support.scripted_hooks import hook, use
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
@@ -180,11 +180,7 @@ async def test_stopping_one_before_its_entry_is_written_leaves_none(desk: Studio
 async def test_stopping_whatever_runs_does_not_say_that_it_stopped_a_preview_whose_entry_is_being_written(
     desk: Studio, slow: SlowSummariser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = await chat_at(desk, 0.85)
-    reached, release = hold_writes(desk, monkeypatch, PreviewEntry)
-    slow.may_summarise.set()
-    asked = begin(desk.compress(preview=True))
-    await within(reached)
+    session, asked, release = await preview_held(desk, slow, monkeypatch, desk.compress(preview=True))
     told = await desk.app.cancel(desk.client, None)
     release.set()
     assert (await asked).status == "PREVIEW"
@@ -195,11 +191,7 @@ async def test_stopping_whatever_runs_does_not_say_that_it_stopped_a_preview_who
 async def test_whoever_gives_up_a_preview_whose_entry_is_being_written_is_not_told_that_it_ended_without_one(
     desk: Studio, slow: SlowSummariser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = await chat_at(desk, 0.85)
-    reached, release = hold_writes(desk, monkeypatch, PreviewEntry)
-    slow.may_summarise.set()
-    asked = begin(desk.compress(preview=True))
-    await within(reached)
+    session, asked, release = await preview_held(desk, slow, monkeypatch, desk.compress(preview=True))
     (running,) = session.compressions.previews()
     running.job.cancel("somebody")
     release.set()
