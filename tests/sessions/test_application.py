@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, SessionBusy, SessionNotFound
+from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, SessionBusy, SessionNotFound, StorageFault
 from gemini_companion.engine.history.log import PromptEntry, RatingEntry, ReplyEntry, TurnEndEntry
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.events import MessageDelta, TurnCompleted
@@ -133,6 +133,24 @@ async def test_a_deleted_session_is_gone_and_a_current_one_is_nobodys_any_more(o
     with pytest.raises(SessionNotFound):
         await studio.app.load(studio.client, result.session_id)
     assert (await studio.chat("two")).session_id != result.session_id
+
+
+async def test_a_session_that_could_not_be_deleted_goes_on_as_before(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = opened()
+    await studio.chat("one")
+    session = await studio.session()
+
+    async def refuse(session_id: str) -> None:
+        raise StorageFault("There is no space left.")
+
+    monkeypatch.setattr(studio.store, "delete", refuse)
+    with pytest.raises(StorageFault):
+        await studio.app.delete(session.session_id)
+    assert not session.is_gone
+    assert session.compressions.preparations.may_look
+    assert (await studio.chat("two")).session_id == session.session_id
 
 
 @pytest.mark.parametrize("format", ["companion", "gemini-cli"])

@@ -5,13 +5,22 @@ automatic compression.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 import pytest
 
 from gemini_companion.engine.errors import Cancelled
 from gemini_companion.engine.history.content import Content, model_text, user_text
-from gemini_companion.engine.history.log import CompressionEntry, Entry, PromptEntry
+from gemini_companion.engine.history.log import (
+    CompressionEntry,
+    CompressionResult,
+    Entry,
+    PromptEntry,
+    ReplyEntry,
+    UndoEntry,
+)
+from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import (
     CompressionCancelled,
     CompressionCompleted,
@@ -20,6 +29,7 @@ from gemini_companion.sessions.compression_events import (
 )
 from gemini_companion.sessions.events import TurnCancelled, TurnCompleted, TurnFailed
 from gemini_companion.sessions.lane import Job, Lane
+from gemini_companion.sessions.results import ChatResult
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.support.patience import PATIENCE, until_in
 from tests.support.preparing_desk import hold_before_safe_point, within
@@ -171,6 +181,43 @@ async def test_a_turn_that_is_cancelled_while_its_compression_is_installed_stops
     assert len(studio.heard.of(CompressionCompleted)) == 1
     assert not studio.heard.of(TurnCompleted)
     assert "main" not in studio.model.kinds()
+
+
+async def compress_and_undo(studio: Studio) -> CompressionResult:
+    await studio.compress()
+    return await undo(await studio.session(), client="")
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "said"),
+    [
+        (lambda studio: studio.compress(), CompressionEntry, "COMPRESSED"),
+        (compress_and_undo, UndoEntry, "UNDONE"),
+        (lambda studio: studio.chat("go on"), ReplyEntry, "STOP"),
+    ],
+    ids=["compress", "undo", "answer"],
+)
+@pytest.mark.parametrize("is_named", [False, True])
+async def test_a_cancel_of_what_is_being_written_says_that_it_comes_too_late(
+    studio: Studio,
+    monkeypatch: pytest.MonkeyPatch,
+    act: Callable[[Studio], Coroutine[Any, Any, CompressionResult | ChatResult]],
+    kind: type[Entry],
+    said: str,
+    is_named: bool,
+) -> None:
+    session = await studio.load(dialogue())
+    held = HeldStore(studio, monkeypatch, kind)
+    acting = asyncio.create_task(act(studio))
+    async with asyncio.timeout(PATIENCE):
+        await held.reached.wait()
+        assert session.lane.current is not None
+        job_id = session.lane.current.job_id if is_named else None
+        cancelled = await studio.app.cancel(studio.client, None, compression_id=job_id)
+        held.release.set()
+        result = await acting
+    assert (result.finish_reason if isinstance(result, ChatResult) else result.status) == said
+    assert not cancelled.cancelled
 
 
 async def test_cancelling_a_turn_leaves_the_compression_that_somebody_else_asked_for(

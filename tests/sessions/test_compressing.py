@@ -7,10 +7,11 @@ from msgspec import UNSET
 
 from gemini_companion.engine.compression.instructions import VERIFY_REQUEST
 from gemini_companion.engine.compression.types import snapshot_text
+from gemini_companion.engine.errors import CompressionNotFound
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
-from gemini_companion.sessions.compression.preview import apply_preview
+from gemini_companion.sessions.compression.preview import apply_preview, install_preview
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import (
     ChatCompressed,
@@ -242,6 +243,19 @@ async def test_what_is_missing_is_named_by_its_first_line_however_long_it_is(stu
     assert result.retention is not None
     commands = [fact.text for fact in result.retention.missing if fact.kind == "command"]
     assert commands == ["cat > run.sh <<'EOF'"]
+
+
+async def test_a_preview_that_was_applied_and_undone_is_not_said_to_be_applied(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    compression_id = (await studio.compress(preview=True)).compression_id or ""
+    await apply_preview(session, client="c", compression_id=compression_id)
+    with pytest.raises(CompressionNotFound, match="applied already"):
+        await apply_preview(session, client="c", compression_id=compression_id)
+    await undo(session, client="c")
+    with pytest.raises(CompressionNotFound, match="not in force any more"):
+        await apply_preview(session, client="c", compression_id=compression_id)
+    with pytest.raises(CompressionNotFound):
+        await install_preview(session, compression_id, "c")
 
 
 # --- the listing

@@ -22,6 +22,8 @@ _Folders: TypeAlias = frozenset[str]
 _ATTEMPTS: Final = 5
 _REST: Final = 5
 """Waits for more changes, before what ended is watched anew: whoever makes names without end keeps nobody busy."""
+_LONGEST_REST: Final = 60.0
+"""Seconds that such a rest takes at most. Each that follows another takes twice as long, until something is told."""
 
 
 class FileWatch:
@@ -117,6 +119,7 @@ async def batches(
     Raises `CompanionError` if the system refuses to watch.
     """
     await asyncio.to_thread(notifier)
+    shortest = rest = debounce_ms * _REST / 1000
     while True:
         async with aclosing(changed_names(sorted(folders), debounce_ms)) as events:
             coming = asyncio.create_task(_next(events))
@@ -125,6 +128,7 @@ async def batches(
                 yield set()
                 while True:
                     changed = set(filter(concerns_us, await coming))
+                    rest = shortest
                     coming = asyncio.create_task(_next(events))
                     if changed:
                         yield changed
@@ -132,7 +136,8 @@ async def batches(
                 logger.info("Something was changed whose name cannot be told; it is watched anew.")
             finally:
                 await _end(coming)
-        await asyncio.sleep(debounce_ms * _REST / 1000)
+        await asyncio.sleep(rest)
+        rest = min(2 * rest, _LONGEST_REST)
 
 
 async def _next(events: AsyncGenerator[set[str]]) -> set[str]:

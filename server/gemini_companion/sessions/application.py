@@ -18,6 +18,7 @@ from gemini_companion.sessions.compression.background import give_way, heed, wai
 from gemini_companion.sessions.compression.service import compress, compress_by_prompt
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.late_environment import refresh_environment
+from gemini_companion.sessions.deleting import delete_session
 from gemini_companion.sessions.events import Event, TrustChanged
 from gemini_companion.sessions.forking import Fork, fork_of
 from gemini_companion.sessions.late_interchange import export_text, imported_file
@@ -236,11 +237,7 @@ class Application:
     async def delete(self, session_id: str) -> None:
         """Delete a session and its files, after ending what runs in it. Raises `SessionNotFound`, `SessionBusy`."""
         await self._turns.reached()
-        for one in (session_id, *self._sessions.agents_of(session_id)):
-            if (session := self._sessions.get(one)) is not None:
-                await session.stop("delete")
-            await self.tooling.commands.end(one)
-        for one in await self._sessions.delete(session_id):
+        for one in await delete_session(session_id, self._sessions, self.tooling):
             for client in self.clients.values():
                 client.forget(one)
 

@@ -10,18 +10,17 @@ from gemini_companion.sessions.session import Session
 def cancel_job(session: Session, by: str, *, turn_id: str | None = None, compression_id: str | None = None) -> bool:
     """Stop the job with this id, or without one whatever runs; true if there was one. `by` is the client's id.
 
-    A preview that is being written is as good as there, and is not stopped any more.
+    What is being written is as good as there, and is not stopped any more.
     """
     job_id = turn_id or compression_id
     named = session.compressions.previews(compression_id) if compression_id else []
     if named:
-        if not named[0].is_written:
-            named[0].job.cancel(by)
-        return not named[0].is_written
+        named[0].job.cancel(by)
+        return not named[0].job.is_written
     if session.lane.cancel(by, job_id):
         return True
     previews = session.compressions.previews() if job_id is None else []
-    stoppable = [one for one in previews if not one.is_quiet and not one.is_written]
+    stoppable = [one for one in previews if not one.is_quiet and not one.job.is_written]
     if stoppable:
         stoppable[0].job.cancel(by)
     return bool(stoppable)

@@ -78,8 +78,6 @@ class Compression:
         self.urgency = Urgency("later" if kind == "prepare" else "first")
         """Whether its model calls go first: once somebody waits for it."""
         self.state: State = "waiting"
-        self.is_written = False
-        """Its entry is on its way into the log, or there: too late to stop it."""
         self.phase: Phase | None = None
         """The step under way; see `compression/run`. `None` before the first."""
         self.as_of: int | None = None

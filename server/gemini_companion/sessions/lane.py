@@ -64,6 +64,8 @@ class Job(Generic[T]):
         self.steer = steer
         """Takes a prompt along, while the job can; `None` if it never does."""
         self.cancelled_by = ""
+        self.is_written = False
+        """What it was asked for is on its way into the log, or there: too late to cancel it."""
         self._run = run
         self._abandon = abandon
         self._waiters = 0
@@ -82,8 +84,10 @@ class Job(Generic[T]):
         self._task = asyncio.create_task(self._settle(), name=f"{self.kind}:{self.job_id}")
 
     def cancel(self, by: str) -> None:
-        """Ask it to end; `by` is a client's id or a reason. A job that has not begun ends without running."""
-        if self.future.done() or self.cancelled_by:
+        """Ask it to end; `by` is a client's id or a reason. A job that has not begun ends without running; nothing
+        happens to one that `is_written`.
+        """
+        if self.future.done() or self.cancelled_by or self.is_written:
             return
         self.cancelled_by = by
         if self._task is None:
@@ -203,16 +207,17 @@ class Lane:
                 await waiting.settled()
 
     def cancel(self, by: str, job_id: str | None = None) -> bool:
-        """Cancel the job of this id, or without one the job that holds the lane. False if there is none.
+        """Cancel the job of this id, or without one the job that holds the lane. False if there is none, or
+        if it is too late for that one.
 
         A turn takes the compression within it along, unless another waiter needs that.
         """
         jobs = (*reversed(self._holders), *self._turns, *self._compressions, *self._withdrawn)
-        candidates = [job for job in jobs if not job.future.done()]
+        if job_id is None and self._holders:
+            jobs = (self._holders[0],)
+        candidates = [job for job in jobs if not job.future.done() and not job.is_written]
         if job_id is not None:
             candidates = [job for job in candidates if job.job_id == job_id]
-        elif self._holders:
-            candidates = self._holders[:1]
         if not candidates:
             return False
         candidates[0].cancel(by)

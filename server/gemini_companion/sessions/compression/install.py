@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
@@ -142,13 +142,12 @@ async def _count(session: Session, choice: ModelChoice, contents: tuple[Content,
 async def install(
     session: Session,
     choice: ModelChoice,
+    compression: Compression,
     entry: CompressionEntry,
     base_version: int,
     rules_as_of: int | None = None,
-    *,
-    on_commit: Callable[[CompressionResult], object],
 ) -> CompressionResult:
-    """Append the entry, then emit its events; `on_commit` is called before them.
+    """Append the entry, which completes the compression, then emit its events.
 
     Outputs whose files cannot be written stay whole. If that uses up the gain, nothing is installed, and the status of
     the result is COMPRESSION_FAILED_INFLATED_TOKEN_COUNT. Raises `StaleVersion` if the span was changed after
@@ -173,6 +172,7 @@ async def install(
         if result.new_token_count >= result.original_token_count:
             await _remove_cuts(session, planned)
             return msgspec.structs.replace(result, status="COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
+        compression.job.is_written = True
         await session.commit(swap)
     except BaseException:
         await asyncio.shield(_remove_cuts(session, planned))  # no entry names them: nobody would ever delete them
@@ -180,7 +180,7 @@ async def install(
     if result.token_count_source == "api":
         session.observe(choice, result.new_token_count)
     session.compressions.preparations.forget_failures()
-    on_commit(result)
+    compression.complete(result)
     tell_hooks(session, result)
     session.emit(
         ChatCompressed(
@@ -204,7 +204,7 @@ async def keep_preview(
         preview = PreviewEntry(
             **stamp, seq=0, compression_id=entry.compression_id, compression=kept, base_seq=base_version, basis=basis
         )
-        compression.is_written = True
+        compression.job.is_written = True
         await session.commit(partial(_numbered, preview))
         if result.trigger == compression.trigger:
             return result

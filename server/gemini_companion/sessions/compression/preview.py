@@ -63,7 +63,7 @@ async def install_preview(
     Within the turn that holds the lane if its choice of model is given, else behind what the lane has. Raises
     `CompressionNotFound` and `StaleVersion` if it cannot be installed any more.
     """
-    installed = session.history.compressions.get(compression_id)
+    installed = session.history.in_force.get(compression_id)
     if installed is not None:
         return installed.result
     compression = session.compressions.applying(compression_id)
@@ -89,13 +89,13 @@ def _find_preview(session: Session, compression_id: str) -> PreviewEntry:
     known = (session.history.preview, session.prepared.entry)
     preview = next((one for one in known if one is not None and one.compression_id == compression_id), None)
     if preview is None:
-        applied = compression_id in session.history.compressions
-        raise CompressionNotFound(
-            f"The preview {compression_id} is applied already."
-            if applied
-            else f"There is no preview {compression_id}, or a newer one took its place.",
-            hint="Ask for a new preview with gemini/compress.",
-        )
+        if compression_id in session.history.in_force:
+            why = f"The preview {compression_id} is applied already."
+        elif compression_id in session.history.compressions:
+            why = f"The preview {compression_id} was applied, and is not in force any more."
+        else:
+            why = f"There is no preview {compression_id}, or a newer one took its place."
+        raise CompressionNotFound(why, hint="Ask for a new preview with gemini/compress.")
     return preview
 
 

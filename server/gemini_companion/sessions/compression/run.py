@@ -281,8 +281,7 @@ class CompressionRun:
 
     async def _install(self, entry: CompressionEntry, base: int, rules_as_of: int | None = None) -> CompressionResult:
         """Step 12. Outputs whose files cannot be written stay whole, which may use up the gain."""
-        end = self.compression.complete
-        installed = await install(self.session, self.choice, entry, base, rules_as_of, on_commit=end)
+        installed = await install(self.session, self.choice, self.compression, entry, base, rules_as_of)
         if installed.status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT":
             return await self._failed(self.result(installed.status, Counts.of(installed)))
         return installed

@@ -22,8 +22,8 @@ async def undo(session: Session, *, client: str, compression_id: str | None = No
     Raises `CompressionNotFound`, `StorageFault`.
     """
 
-    async def run(_: Job[CompressionResult]) -> CompressionResult:
-        return await _undo(session, compression_id)
+    async def run(job: Job[CompressionResult]) -> CompressionResult:
+        return await _undo(session, job, compression_id)
 
     if session.compressions.installing is None:  # otherwise the one under way may be meant
         plan_undo(session.history, compression_id)
@@ -33,7 +33,7 @@ async def undo(session: Session, *, client: str, compression_id: str | None = No
     return await wait_and_list(session, job, client)
 
 
-async def _undo(session: Session, compression_id: str | None) -> CompressionResult:
+async def _undo(session: Session, job: Job[CompressionResult], compression_id: str | None) -> CompressionResult:
     started = session.services.clock.monotonic()
     undone = plan_undo(session.history, compression_id)
     choice = session.choice()
@@ -58,6 +58,7 @@ async def _undo(session: Session, compression_id: str | None) -> CompressionResu
         duration_ms=session.elapsed_ms(started),
         message=message_for("UNDONE", before, after),
     )
+    job.is_written = True
     await session.commit(lambda seq: UndoEntry(**stamp, seq=seq, undone=undone, result=result))
     await in_steps(session.history.settle)
     if measured is not None:

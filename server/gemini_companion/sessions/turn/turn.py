@@ -231,6 +231,7 @@ class Turn:
         answer = replace(answer, usage=usage)
         change, drafts = self.entries.model_change(self._new_model)
         async with session.rules_lock:
+            self.job.is_written = True
             await session.commit(
                 *drafts,
                 self.entries.reply(answer, self.requests.choice.name),
