@@ -203,7 +203,7 @@ PLAN_HINTS: Final = hints(
     "採用|使|次|残り|未|やること|あとで|後で|决|采用|选|就用|敲定|下一步|接下来|待办|尚未|还|剩"
 )
 """The same for decisions and plans."""
-CJKRULE_HINTS: Final = hints(
+_CJK_RULE_HINTS: Final = hints(
     "必|絶対|常に|いつも|決して|けっして|かならず|ないで|てはいけ|てはなら|ちゃいけ|だめ|ダメ|駄目|なければ|なくては|ねばなら|なきゃ|だけ|のみ|以外|以内|べき|禁止|厳禁|"
     "不可|厳守|限定|なるべく|できるだけ|可能な限り|極力|優先|避|代わりに|かわりに|ではなく|じゃなく|今後|これから|ください|下さい|こと|ない|务必|一定要|不要|不得|不能|"
     "不许|切勿|请|千万|别|始终|总是|永远|只|仅|应该|应当|尽量|优先|而不是|以后|今后|从现在|至少|最多|不超过"
@@ -216,7 +216,7 @@ RULE_PATTERN_HINTS: Final = (
             *hints("use|keep|leave|treat|assume|answer|reply|respond|stick|limit|no |instead|rather|not"),
             *_GERMAN_HINTS,
             *_ODD_LETTERS,
-            *CJKRULE_HINTS,
+            *_CJK_RULE_HINTS,
         )
     ),
 )
