@@ -185,6 +185,13 @@ def test_binary_noise_and_very_long_words_are_counted_too() -> None:
     assert COUNTER.count_text("A" * 60_000) <= 60_000
 
 
+@pytest.mark.parametrize("before", ["", "\u2014", "\u6f22"])
+def test_every_character_can_be_counted_behind_any_other(before: str) -> None:
+    counter = LexicalTokenCounter()
+    counts = [counter.count_text(before + chr(code)) for code in range(0x11000)]
+    assert all(0 < count < 20 for count in counts)
+
+
 def test_the_heuristic_is_a_quarter_for_ascii_and_one_point_three_for_the_rest() -> None:
     counter = HeuristicTokenCounter()
     assert counter.count_text("") == 0

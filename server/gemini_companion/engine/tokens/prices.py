@@ -211,7 +211,8 @@ def _symbols() -> Callable[[_Pair], float]:
 
 
 def _symbol(pair: _Pair) -> float:
-    _, each, repeated = coefficients.SYMBOLS[block_of(pair[1])]
+    # Some blocks of letters have signs among them, hexagrams say, which stand in runs of symbols.
+    _, each, repeated = coefficients.SYMBOLS.get(block_of(pair[1]), coefficients.SYMBOLS["signs"])
     return repeated if pair[0] == pair[1] else each
 
 
