@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gemini_companion.engine.compression.prompt import BLOCKS_IN_A_TEXT, quote, quoted_texts
-from gemini_companion.engine.history.content import user_text
+from gemini_companion.engine.history.content import Content, Part, user_text
 from gemini_companion.engine.history.item import Item, Measure
 
 
@@ -21,3 +21,27 @@ def test_put_together_the_texts_are_the_quoted_blocks_one_under_the_other(count:
     texts = quoted_texts(items(count), nonce="n0nce", first_index=5)
     assert "".join(texts) == "\n".join(quote(items(count), nonce="n0nce", first_index=5))
     assert len(texts) == -(-count // BLOCKS_IN_A_TEXT)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"text": "plain"},
+        {"text": ""},
+        {"text": "a < b, and </state_snapshot>"},
+        {"text": 5},
+        {"text": "private", "thought": True},
+        {"functionCall": {"name": "run", "args": {"command": "ls"}}},
+        {"functionResponse": {"name": "run", "response": {"output": "x <b>"}}},
+        {"inlineData": {"mimeType": "image/png", "data": "AAAA"}},
+        {},
+    ],
+)
+@pytest.mark.parametrize("limit", [None, 4])
+def test_a_content_is_quoted_alike_alone_and_among_others(part: Part, limit: int | None) -> None:
+    contents = (Content(role="model", parts=(part,)), Content(role="model", parts=(part, part)), Content(role="user"))
+    some = [
+        Item(content, seq=seq, entry_id=f"e{seq}", kind="reply", measure=Measure(2, 0))
+        for seq, content in enumerate(contents)
+    ]
+    assert "".join(quoted_texts(some, nonce="n", limit=limit)) == "\n".join(quote(some, nonce="n", limit=limit))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.engine.facts.fact import Fact
-from gemini_companion.engine.facts.haystack import Haystack, needle_of
+from gemini_companion.engine.facts.haystack import INVISIBLE, Haystack, needle_of
 
 OFTEN = 40
 """More questions than are answered by a plain search."""
@@ -17,6 +17,14 @@ scraps = st.sampled_from(
     ("foo", "foo_bar", "80", "8080", "a-b", "a b", "É", "`x`", "Port", "..", "_", "ö", " ", "\n", "")
 )
 texts = st.lists(scraps, max_size=8).map(lambda some: "".join(some))
+
+any_text = st.text(
+    st.one_of(
+        st.sampled_from("aZ09_ \n\x1c\x1f\x00\x1b`*“”’‹\u00a0\u2028\u3000\u0085\u200e漢かßŉKſİΣςÉé🙂\ud800\udc00"),
+        st.characters(),
+    ),
+    max_size=60,
+)
 
 
 def named(text: str) -> Fact:
@@ -52,3 +60,15 @@ def test_nothing_is_read_before_it_is_asked_for():
     assert not read
     assert haystack.has(needle_of(named("here")))
     assert read
+
+
+@given(any_text)
+def test_capitals_blanks_and_signs_make_no_difference_whatever_the_script(text: str):
+    signs = INVISIBLE | str.maketrans({"‹": "<", "’": "'", "`": None, "*": None, "“": '"', "”": '"'})
+    plain = " ".join(text.translate(signs).casefold().split())
+    assert needle_of(named(text)).plain == (plain.strip(" .:;!。！：；-") or plain)
+
+
+def test_more_capitals_than_are_replaced_one_by_one_are_made_small_too():
+    capitals = "".join(map(chr, range(0x410, 0x430))) + "".join(map(chr, range(0x391, 0x3A2)))
+    assert needle_of(named(capitals)).plain == capitals.casefold()

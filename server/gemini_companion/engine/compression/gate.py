@@ -10,7 +10,7 @@ snapshot names that never occurred. Without a model, deterministic, and linear i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -59,8 +59,6 @@ is gained with them it is not installed.
 
 _BATCH: Final = 65_536
 """Characters of the sources that are searched in one go."""
-_BATCHES_AHEAD: Final = 64
-"""Batches that are put together before there is a snapshot, while its author still writes."""
 
 
 class GateOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,7 +145,6 @@ class Evidence:
         self._counted = sum(map(self._counts, self._wanted))
         """Newly hidden facts that the floor is about."""
         self._outcomes: dict[str, str] | None = None
-        self._ahead = tuple(islice(self._batched(), _BATCHES_AHEAD))
 
     def check(
         self,
@@ -201,7 +198,7 @@ class Evidence:
 
     def _unsupported(self, snapshot: str, poll: Callable[[], None]) -> tuple[MissingFact, ...]:
         claims = unsupported_claims(
-            snapshot, self._facts(), self._texts, words=self._words, strangers=self._strangers, poll=poll
+            snapshot, self._facts(), self._batched, words=self._words, strangers=self._strangers, poll=poll
         )
         return tuple(MissingFact(kind=kind, text=text) for kind, text in claims)
 
@@ -220,12 +217,6 @@ class Evidence:
                 yield "\n".join(batch)
                 batch, size = [], 0
         yield "\n".join(batch)
-
-    def _texts(self) -> Iterator[str]:
-        """The same, the first of them as they were put together ahead."""
-        yield from self._ahead
-        if len(self._ahead) == _BATCHES_AHEAD:
-            yield from islice(self._batched(), _BATCHES_AHEAD, None)
 
     def _strangers(self) -> Iterator[str]:
         """Other texts whose words the cache has: of turns that are gone, say."""

@@ -42,6 +42,12 @@ def quoted_texts(items: Sequence[Item], *, nonce: str, first_index: int = 0, lim
     for start in range(0, len(items), BLOCKS_IN_A_TEXT):
         lines = [""] if start else []
         for index, item in enumerate(items[start : start + BLOCKS_IN_A_TEXT], first_index + start):
+            parts = item.content.parts
+            if limit is None and len(parts) == 1 and len(part := parts[0]) == 1 and item.kind != "ide":
+                text = part.get("text")
+                if type(text) is str and "<" not in text:  # most contents are one text, and need nothing else
+                    lines += f"<<<content {index} {item.content.role} {nonce}", text, f"content {index} {nonce}>>>"
+                    continue
             lines += _fenced(index, item, nonce, limit)
         texts.append("\n".join(lines))
     return texts

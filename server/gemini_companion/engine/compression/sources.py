@@ -20,11 +20,15 @@ def sources_of(items: Sequence[Item], cache: FactCache | None = None) -> tuple[F
     Of IDE context only the paths: what the texts of files say is no fact of the conversation. With a cache the same
     content has the same ones each time, so that they are looked through once.
     """
-    contents = [(item, content) for item in items for content in _as_source(item, cache)]
-    return tuple(
-        FactSource(index=index, content=content, seq=item.seq, ide_context=item.kind == "ide")
-        for index, (item, content) in enumerate(contents)
-    )
+    sources: list[FactSource] = []
+    for item in items:
+        content, kind = item.content, item.kind
+        if kind != "ide" and (content.role != "user" or len(content.parts) < 2):  # nearly every one
+            sources.append(FactSource(len(sources), content, item.seq))
+            continue
+        for one in _as_source(item, cache):
+            sources.append(FactSource(len(sources), one, item.seq, kind == "ide"))
+    return tuple(sources)
 
 
 def task_of(plan: Plan, guidance: str = "") -> SummaryTask:
@@ -60,8 +64,6 @@ def snapshot_from_facts(
 
 
 def _as_source(item: Item, cache: FactCache | None) -> tuple[Content, ...]:
-    if item.kind != "ide" and (item.content.role != "user" or len(item.content.parts) < 2):
-        return (item.content,)
     read = partial(_read, item)
     return read() if cache is None else cache.derived(item.content, read)
 

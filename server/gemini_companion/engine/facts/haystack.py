@@ -34,6 +34,16 @@ _SIGNS: Final = INVISIBLE | str.maketrans({"‹": "<", "’": "'", "`": None, "*
 _SIGN: Final = lazy(f"[{re.escape(''.join(map(chr, _SIGNS)))}]")
 _WORDS: Final = lazy(r"[a-z0-9_]+")
 
+# The same for the bytes of UTF-8, which are gone through several times as fast as text that is not ASCII.
+_ASCII: Final = bytes(range(128))
+_SMALL: Final = bytes(32 if 28 <= code < 32 else code for code in range(256)).lower()
+"""Capitals in small letters, and the blanks that bytes do not take for blanks as spaces."""
+_DROPPED: Final = bytes(code for code, sign in _SIGNS.items() if sign is None and code < 128)
+_WORDS_ALONE: Final = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz0123456789_" else 32 for code in range(256))
+"""Blanks for all that stands in no word."""
+_MOST_REPLACED: Final = 32
+"""Different characters that are replaced one after the other; each goes through the whole text."""
+
 
 class Needle(NamedTuple):
     """A fact as it is looked for."""
@@ -56,7 +66,9 @@ class Haystack:
     @cached_property
     def _vocabulary(self) -> tuple[set[str], set[tuple[str, str]]]:
         """All words, and which follow each other."""
-        words = _WORDS().findall(self._text)
+        # As `_WORDS` finds them: whatever else there is becomes a blank.
+        blanked = self._text.encode("utf-8", "surrogatepass").translate(_WORDS_ALONE)
+        words = blanked.decode("ascii").split()
         return set(words), set(pairwise(words))
 
     def _read(self) -> None:
@@ -137,9 +149,22 @@ def needle_of(fact: Fact) -> Needle:
 
 
 def _plain(text: str) -> str:
-    if text.isascii() or _SIGN().search(text):  # to translate what is not ASCII takes far longer than to search it
-        text = text.translate(_SIGNS)
-    return " ".join(text.casefold().split())
+    if text.isascii():
+        return " ".join(text.translate(_SIGNS).casefold().split())
+    data = text.encode("utf-8", "surrogatepass")
+    rest = data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    if rest.casefold() != rest or _SIGN().search(rest) or rest.split() != [rest]:
+        changed = {sign for sign in set(rest) if _plain_character(sign) != sign}
+        if len(changed) > _MOST_REPLACED:
+            return " ".join(text.translate(_SIGNS).casefold().split())
+        for sign in changed:  # none becomes another one that would change
+            text = text.replace(sign, _plain_character(sign))
+        data = text.encode("utf-8", "surrogatepass")
+    return b" ".join(data.translate(_SMALL, _DROPPED).split()).decode("utf-8", "surrogatepass")
+
+
+def _plain_character(sign: str) -> str:
+    return " " if sign.isspace() else sign.translate(_SIGNS).casefold()
 
 
 def _joined(before: str, after: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple, get_args
@@ -79,6 +79,14 @@ class FactCache:
             known = self._contents[id(content)] = _Content(content)
         return known
 
+    def looked_up(self, sources: Sequence[FactSource]) -> Iterator[_Content | None]:
+        """What is known of each content, `None` where nothing is."""
+        known = map(self._contents.get, [id(source.content) for source in sources])
+        return (
+            one if one is not None and one.content is source.content else None
+            for source, one in zip(sources, known, strict=True)
+        )
+
     def said_in(self, content: Content, poll: Callable[[], None]) -> Said:
         """What a content says of tasks being over."""
         known = self._said.get(id(content))
@@ -92,7 +100,9 @@ class FactCache:
 
     def words_in(self, contents: Iterable[Content], poll: Callable[[], None]) -> set[str]:
         """Every word of contents, and of those that were asked about before. Must not be changed."""
-        fresh = (content for content in contents if self._read.get(id(content)) is not content)
+        asked = contents if isinstance(contents, list | tuple) else list(contents)
+        known = map(self._read.get, map(id, asked))
+        fresh = iter([content for content, read in zip(asked, known, strict=True) if read is not content])
         while some := list(islice(fresh, _TOGETHER)):
             words = words_of_texts(
                 map(text_of_content, some), poll
@@ -219,8 +229,11 @@ def placed_facts(
     chosen: dict[tuple[FactKind, str], tuple[int, Fact]] = {}
     seen: set[tuple[FactKind, str]] = set()
     left: dict[tuple[FactKind, str], tuple[int, Fact]] = {}
-    for place, source in enumerate(sources):
-        content = known.content(source.content)
+    for place, (source, content) in enumerate(zip(sources, known.looked_up(sources), strict=True)):
+        if content is None:
+            content = known.content(source.content)
+        elif not content.facts and content.facts is not None and place % _POLLED:
+            continue
         if content.facts is None or place % _POLLED == 0:
             poll()
         if place < newest_from and content.is_output:

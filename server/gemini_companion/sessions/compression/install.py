@@ -43,18 +43,15 @@ from gemini_companion.sessions.threads import off_loop
 logger = logging.getLogger(__name__)
 
 
-async def count_both(
-    session: Session, choice: ModelChoice, before: Sequence[Item], after: Sequence[Item], retries: RetryBudget
-) -> Counts:
-    """Count the request with either view in the same way, by the provider or else by the ledger.
+async def count_both(session: Session, choice: ModelChoice, after: Sequence[Item], retries: RetryBudget) -> Counts:
+    """Count the request with the present view and with another in the same way, by the provider or else by the ledger.
 
     IDE entries of the old view count in both: the next turn sends the editor's state again. Raises `TokenCountFailed`
     or another `ModelFault` if the provider does not count; if it refuses the old request for its size, or if its counts
     are absurd, the ledger estimates both.
     """
     remotely = choice.provider.capabilities.counts_remotely
-    around = () if session.environment is None else (session.environment,)
-    old_view, new_view = await off_loop(len(before), lambda: _views(before, after, around, remotely=remotely))
+    old_view, new_view = await _views(session, after, session.environment, remotely=remotely)
     estimated = _estimates(session, choice, old_view.totals, new_view.totals)
     if not remotely:
         return estimated
@@ -84,16 +81,21 @@ class _View(NamedTuple):
     totals: Totals
 
 
-def _views(
-    before: Sequence[Item], after: Sequence[Item], around: tuple[Content, ...], *, remotely: bool
+async def _views(
+    session: Session, after: Sequence[Item], around: Content | None, *, remotely: bool
 ) -> tuple[_View, _View]:
-    """The old view, and the new one with the IDE entries of the old."""
+    """The present view, of which the history knows all, and the other one with the IDE entries of the present."""
+    history = session.history
+    old = _View(history.request_contents(around, (), close=False) if remotely else (), history.totals())
+    shown = [item for item in history.curated() if item.kind == "ide"] if history.ide_entries else []
 
-    def look(items: Sequence[Item]) -> _View:
-        sent = sendable((*around, *(item.content for item in items))) if remotely else ()
+    def look() -> _View:
+        items = [*after, *shown]
+        head = () if around is None else (around,)
+        sent = sendable((*head, *(item.content for item in items))) if remotely else ()
         return _View(sent, totals_of(items))
 
-    return look(before), look([*after, *(item for item in before if item.kind == "ide")])
+    return old, await off_loop(len(after), look)
 
 
 def _estimates(session: Session, choice: ModelChoice, before: Totals, after: Totals) -> Counts:
@@ -108,9 +110,9 @@ def _estimates(session: Session, choice: ModelChoice, before: Totals, after: Tot
     return Counts(estimate(before), estimate(after), "estimate")
 
 
-async def read_both(session: Session, choice: ModelChoice, before: Sequence[Item], after: Sequence[Item]) -> Counts:
+async def read_both(session: Session, choice: ModelChoice, after: Sequence[Item]) -> Counts:
     """The session's token number, and what it would be with the other view; as `count_both`, but nobody is asked."""
-    old, new = await off_loop(len(before), lambda: _views(before, after, (), remotely=False))
+    old, new = await _views(session, after, None, remotely=False)
     tokens, source = session.token_count(choice)
     estimated = _estimates(session, choice, old.totals, new.totals)
     return Counts(tokens, max(0, tokens - estimated.before + estimated.after), source)

@@ -125,12 +125,12 @@ class _ApplyRun(CompressionRun):
         if entry is not preview.compression:
             entry = await self._gated(entry, text or "", before, preview.compression)
         if self.compression.trigger == "background":
-            counts = await read_both(session, self.choice, before, session.history.view_with(entry))
+            counts = await read_both(session, self.choice, session.history.view_with(entry))
         else:
             self.compression.enter("counting")
             version = session.history.version
             try:
-                counts = await count_both(session, self.choice, before, session.history.view_with(entry), self.retries)
+                counts = await count_both(session, self.choice, session.history.view_with(entry), self.retries)
             except ModelFault:
                 return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR"))
             if session.history.version == version:

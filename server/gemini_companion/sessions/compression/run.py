@@ -156,7 +156,7 @@ class CompressionRun:
         change = self.strategy.conclude(plan, admission.written.snapshot).with_appendix(admission.appendix)
         self.compression.enter("counting")
         try:
-            counts = await self._count(history.curated(), change)  # a prompt may have come while a preview was made
+            counts = await self._count(change)  # of the view as it is: a prompt may have come while a preview was made
         except ModelFault:
             return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR", plan=plan))
         if history.version == log.version:
@@ -241,9 +241,9 @@ class CompressionRun:
         finally:
             self.calls = summariser.calls
 
-    async def _count(self, before: list[Item], change: ViewChange) -> Counts:
+    async def _count(self, change: ViewChange) -> Counts:
         after = self.session.history.view_with(self._entry(change, self.result("COMPRESSED")))
-        return await count_both(self.session, self.choice, before, after, self.retries)
+        return await count_both(self.session, self.choice, after, self.retries)
 
     def _entry(self, change: ViewChange, result: CompressionResult) -> CompressionEntry:
         return change.entry(**self.session.stamp(), compression_id=self.compression.compression_id, result=result)

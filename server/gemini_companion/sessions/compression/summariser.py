@@ -215,10 +215,14 @@ class Summariser:
         Where outputs are masked the originals are tried first: the gate asks for what they say, too.
         """
         previous = round(self._ledger.count_text(plan.previous_snapshot or ""))
-        originals = [unmasked(item, self._ledger.measure) for item in plan.hidden]
-        if self._fits([item.measure.tokens for item in originals], previous):
-            return [_Block(originals)]
         whole = [item.measure.tokens for item in plan.hidden]
+        changed = [index for index, item in enumerate(plan.hidden) if item.content is not item.original]
+        originals, tokens = list(plan.hidden), list(whole)
+        for index in changed:
+            originals[index] = unmasked(plan.hidden[index], self._ledger.measure)
+            tokens[index] = originals[index].measure.tokens
+        if self._fits(tokens, previous):
+            return [_Block(originals)]
         if self._fits(whole, previous):
             return [_Block(plan.hidden)]
         tokens = [item.measure.tokens for item in plan.hidden_cut] if plan.trim.cuts else whole

@@ -30,6 +30,11 @@ class Layout:
         """`weight_before[i]` is the weight of everything before index `i`; one more than there are contents."""
         return list(accumulate(self.weights, initial=0))
 
+    @cached_property
+    def replacements(self) -> list[int]:
+        """Indexes of what compressions and pins put there, rising."""
+        return [index for index, item in enumerate(self.items) if item.kind in REPLACEMENT_KINDS]
+
     @property
     def is_closed(self) -> bool:
         """True if everything may be hidden: the last content is the model's and calls nothing."""
@@ -66,12 +71,11 @@ class Layout:
         """The plain user contents that people wrote, rising, unless results of the calls before them follow."""
         found: list[int] = []
         results_follow = False
-        for index in range(len(self.items) - 1, -1, -1):
-            item = self.items[index]
-            if item.content.role == "model":
-                results_follow = False
-            elif item.shape is Shape.RESULTS:
+        for index, item in zip(range(len(self.items) - 1, -1, -1), reversed(self.items), strict=True):
+            if (shape := item.shape) is Shape.RESULTS:
                 results_follow = True
+            elif shape is not Shape.PLAIN_USER:  # the model's
+                results_follow = False
             elif not results_follow and item.kind not in REPLACEMENT_KINDS and item.kind != "ide":
                 found.append(index)
         return found[::-1]

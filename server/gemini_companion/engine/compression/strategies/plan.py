@@ -11,7 +11,7 @@ from gemini_companion.engine.compression.substance import sections_of
 from gemini_companion.engine.compression.types import FIRST_SEQ, LogState, Plan, Trim, ViewChange, snapshot_text
 from gemini_companion.engine.facts.neutralise import SECTIONS
 from gemini_companion.engine.history.content import model_text, user_text
-from gemini_companion.engine.history.item import REPLACEMENT_KINDS
+from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from gemini_companion.engine.history.verdict import StrategyName
@@ -103,22 +103,28 @@ def make_plan(trim: Trim, layout: Layout, cutting: Cutting) -> Plan | None:
     """The plan that a cut leads to; `None` if it would hide nothing that anybody said, or what may not be hidden."""
     log, (split_at, kept_at, start_at) = layout.log, cutting
     stays = frozenset(kept_at)
-    before = [index for index in range(start_at, split_at) if index not in stays]
-    fresh = [index for index in before if trim.items[index].kind not in REPLACEMENT_KINDS]
-    if not any(trim.items[index].kind != "ide" for index in fresh):
+    replaced = [index for index in layout.replacements if start_at <= index < split_at and index not in stays]
+    gone = stays.union(replaced)
+
+    def fresh(items: Sequence[Item]) -> list[Item]:
+        span = items[start_at:split_at]
+        return [item for index, item in enumerate(span, start_at) if index not in gone] if gone else list(span)
+
+    hidden = fresh(trim.items)
+    if not any(item.kind != "ide" for item in hidden):
         return None
     first = FIRST_SEQ if start_at == 0 else layout.first_seq(start_at)
     last = _last_seq(layout, split_at)
     if log.reach is not None and split_at == len(trim.items):
         last = max(last, log.reach[1])
     if log.excluded_from is not None:
+        before = (index for index in range(start_at, split_at) if index not in stays)
         if any(trim.items[index].seq >= log.excluded_from for index in before):
             return None
         last = min(last, log.excluded_from - 1)
-    replacements = [trim.items[index] for index in before if trim.items[index].kind in REPLACEMENT_KINDS]
+    replacements = [trim.items[index] for index in replaced]
     snapshots = [snapshot_text(item.content) for item in replacements if item.kind == "snapshot"]
     covered = _covered({item.compression_id for item in replacements}, (first, last), log.in_force, trim)
-    hidden = [trim.items[index] for index in fresh]
     budget = min(sum(item.measure.tokens for item in hidden) // FACTS_BUDGET_SHARE, log.limit // WINDOW_SHARE)
     return Plan(
         trim=trim,
@@ -126,7 +132,7 @@ def make_plan(trim: Trim, layout: Layout, cutting: Cutting) -> Plan | None:
         split_at=split_at,
         kept=[trim.cut_items[index] for index in kept_at],
         hidden=hidden,
-        hidden_cut=[trim.cut_items[index] for index in fresh],
+        hidden_cut=fresh(trim.cut_items),
         previous_snapshot=joined_snapshots(snapshots),
         covers=tuple(compression.compression_id for compression in covered),
         snapshot_tokens=max(LEAST_TOKENS, budget),

@@ -39,7 +39,7 @@ def split_cutting(layout: Layout, fraction: float) -> Cutting:
     split_at = split_by_weight(weights, layout.boundaries, fraction, ends_closed=layout.is_closed)
     split_at = layout.with_editor_state(split_at)
     total = layout.weight_before[-1]
-    gained = sum(weights[index] for index in range(split_at) if items[index].kind not in REPLACEMENT_KINDS)
+    gained = layout.weight_before[split_at] - sum(weights[index] for index in layout.replacements if index < split_at)
     if gained and (
         split_at == len(items) or layout.weight_before[split_at] >= total * fraction or gained >= total * TOO_LITTLE
     ):
