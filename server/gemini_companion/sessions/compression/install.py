@@ -237,6 +237,8 @@ async def _remove_cuts(session: Session, entry: CompressionEntry) -> None:
 
 async def _write_cuts(session: Session, entry: CompressionEntry) -> CompressionEntry:
     """The entry without the cuts whose whole outputs could not be written to their files."""
+    if not entry.cuts:
+        return entry
     sources = {item.seq: item for item in session.history.sources}
     failed: set[Cut] = set()
     for cut in entry.cuts:
