@@ -290,8 +290,10 @@ def serve_stdio(
 
     `command_line` has settings; `log_file` is where the log goes, if not to stderr.
     """
+    from gemini_companion.adapters.processes.allocator import map_large_buffers
     from gemini_companion.adapters.processes.secrecy import close_to_others
     from gemini_companion.protocol.transport import run_stdio
 
     close_to_others()
+    map_large_buffers(env)
     return run_stdio(lambda: Daemon(env, command_line, log_file).create_dispatcher())

@@ -37,6 +37,7 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.engine.history.masks import Masks
 from gemini_companion.engine.history.pinned import PinnedTexts, prompts_in
 from gemini_companion.engine.history.settled import Settled
+from gemini_companion.engine.history.sharing import Shared
 from gemini_companion.engine.history.totals import Totals, add_totals
 
 
@@ -51,6 +52,7 @@ class History(Fold):
         self.counting = Counting(measure, stored)
         """Which of them were measured here. Changed by `apply`."""
         self.entries: list[Entry] = []
+        self._shared = Shared()
         self.epoch = 1
         """Rises with every change of the view except appending."""
         self.in_force: dict[str, CompressionEntry] = {}
@@ -109,7 +111,7 @@ class History(Fold):
         """Append the next entry to the log and to the view. Raises `ValueError` if its `seq` does not rise."""
         if entry.seq <= self.version:
             raise ValueError(f"entry {entry.id} has seq {entry.seq}, but the log is at {self.version}")
-        self.entries.append(entry)
+        self.entries.append(self._shared.taken(entry))
         match entry:
             case PromptEntry():
                 self._prompts.append(entry)
@@ -284,10 +286,7 @@ class History(Fold):
         self._ide_entries = [entry for entry in self._ide_entries if entry.seq not in gone]
         self._prompts = [entry for entry in self._prompts if entry.seq not in gone]
         first = dropped[0].seq
-        self._sources[:] = [
-            *before_seq(self._sources, first),
-            *(item for item in from_seq(self._sources, first) if stays(item)),
-        ]
+        self._sources[:] = [*before_seq(self._sources, first), *filter(stays, from_seq(self._sources, first))]
         self._items[:] = [item for item in self._items if item.kind in REPLACEMENT_KINDS or stays(item)]
         self._unsettle()
         if any(item.kind in PROMPTS for item in dropped):
