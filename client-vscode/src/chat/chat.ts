@@ -42,10 +42,12 @@ export class Chat extends ChatState {
       () => this.touch(),
     );
     this.loaded = this.#loadDraft(this.#lastSession);
+    let before = daemon.view.kind; // one that is restarted by choice was ready until then
     this.#subscriptions.push(
       daemon.onDidConnect(() => void this.#connected()),
-      daemon.onDidChangeView((view) => {
-        if (view.kind === "lost" || view.kind === "failed") this.#lost();
+      daemon.onDidChangeView(({ kind }) => {
+        if (kind === "lost" || kind === "failed" || (kind === "starting" && before === "ready")) this.#lost();
+        before = kind;
         this.touch();
       }),
       daemon.onEvent((params) => {

@@ -18,7 +18,7 @@ import { ensureEnvironment, findWheel } from "./environment.js";
 import { StartFailure } from "./failure.js";
 import type { Exit, Launch } from "./link.js";
 import { isProgram, programSearch } from "./processes.js";
-import { chosen, commandOf, locate, type SettingLevels } from "./pure/locate.js";
+import { chosen, commandOf, locate, startFrom, type SettingLevels } from "./pure/locate.js";
 import { fileLocationIn } from "./pure/fileLocation.js";
 import { sectionOf } from "./pure/settings.js";
 import { judgeVersions, type ServerFacts } from "./pure/versions.js";
@@ -35,6 +35,7 @@ export class Launcher {
   /** Daemon versions that the person wants to go on with although they do not fit. */
   readonly #accepted = new Set<string>();
   #judged = "";
+  #startedFrom = "";
 
   constructor(
     private readonly context: ExtensionContext,
@@ -61,6 +62,11 @@ export class Launcher {
   /** Go on with the daemon that was last refused for its version. */
   acceptVersion(): void {
     this.#accepted.add(this.#judged);
+  }
+
+  /** Whether the settings lead to another start than the last one, or to the first. VS Code tells of a change where there may be none. */
+  get startsOtherwise(): boolean {
+    return startFrom(levels, workspace.isTrusted) !== this.#startedFrom;
   }
 
   /** From now on, the daemon that the extension carries, if it does. Resolves to whether that is so. */
@@ -92,6 +98,7 @@ export class Launcher {
   }
 
   async #launch(report: (detail: string) => void, abort: AbortSignal): Promise<Launch> {
+    this.#startedFrom = startFrom(levels, workspace.isTrusted);
     const storage = join(this.context.globalStorageUri.fsPath, "daemon");
     await workspace.fs.createDirectory(Uri.file(storage));
     const located = await locate({

@@ -41,7 +41,8 @@ export function registerDaemon(context: ExtensionContext): { readonly daemon: Da
     daemon,
     key.onDidChange(() => restartIfWanted(daemon)),
     workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration("geminiCompanion.server")) restartIfWanted(daemon);
+      // Trust that is granted "changes" every restricted setting. A restart would end the answers that are being made.
+      if (change.affectsConfiguration("geminiCompanion.server") && launcher.startsOtherwise) restartIfWanted(daemon);
       else if (Object.keys(DAEMON_SETTINGS).some((name) => change.affectsConfiguration(`geminiCompanion.${name}`)))
         void daemon.sendSettings();
     }),

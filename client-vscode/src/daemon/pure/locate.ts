@@ -57,6 +57,15 @@ export function chosen(levels: SettingLevels, isTrusted: boolean): unknown {
   return isTrusted && isSet(levels.workspace) ? levels.workspace : levels.user;
 }
 
+/** What the settings say of the daemon's start, its program and the Python for one of our own. Equal texts start the same. */
+export function startFrom(
+  read: (key: "server.command" | "server.python") => SettingLevels,
+  isTrusted: boolean,
+): string {
+  const said = (["server.command", "server.python"] as const).map((key) => commandOf(chosen(read(key), isTrusted)));
+  return JSON.stringify(said);
+}
+
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 }

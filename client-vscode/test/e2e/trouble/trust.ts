@@ -7,7 +7,7 @@ const SECRET_OF_NOTES = "nine milliseconds";
 const NOT_TRUSTED = "This workspace is not trusted.";
 
 export function trust(set: Stage): void {
-  test("before trust no file is read for @; once it is granted the notice goes, and the file goes along", async () => {
+  test("before trust no file is read for @; once it is granted the notice goes, an answer goes on, and the file goes along", async () => {
     const panel = await set.newChat();
     await below(panel).getByText(NOT_TRUSTED).waitFor();
     await set.emulator.script([{ pieces: ["I see nothing."] }]);
@@ -31,6 +31,11 @@ export function trust(set: Stage): void {
     await picture(set, "restricted-receipt");
 
     await panel.frame.evaluate(() => (document.body.dataset["witness"] = "the same page"));
+    // An answer that is being made meanwhile goes on: the daemon stays.
+    const daemons = set.server.daemons().map(({ pid }) => pid);
+    await set.emulator.script([{ pieces: ["It begins. ", { gate: "trusting" }, "It ends."] }]);
+    await panel.send("Take your time.");
+    await set.emulator.reached("trusting");
     await below(panel).getByRole("button", { name: "Manage Trust" }).click();
     await set.window.page.locator(".workspace-trust-editor").waitFor();
     await picture(set, "manage-trust");
@@ -40,6 +45,10 @@ export function trust(set: Stage): void {
       .click();
     await below(panel).getByText(NOT_TRUSTED).waitFor({ state: "hidden" });
     await set.window.command("View: Close Editor");
+    await set.emulator.release("trusting");
+    await panel.answers.getByText("It begins. It ends.").waitFor();
+    await panel.isIdle();
+    expect(set.server.daemons().map(({ pid }) => pid)).toEqual(daemons);
     await picture(set, "trusted");
     expect(await panel.frame.evaluate(() => document.body.dataset["witness"])).toBe("the same page");
     const again = await set.ask(panel, 'Look again at @"notes/a file with spaces.md"', "I see it.");

@@ -217,6 +217,30 @@ describe("failing", () => {
     expect(last(made).text).toBe("half");
   });
 
+  it("ends what was being made with a daemon that is restarted by choice", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    await made.chat.begin();
+    made.daemon.show({ kind: "ready", version: "0" });
+    void made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().say("half");
+    made.daemon.show({ kind: "starting", detail: "" });
+    expect(last(made)).toMatchObject({ state: "failed", text: "half", error: { kind: "daemon" } });
+    expect(made.chat.job.kind).toBe("idle");
+  });
+
+  it("keeps a prompt that waits for the first start", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    made.daemon.show({ kind: "starting", detail: "" });
+    void made.chat.prompts.submit("one");
+    made.daemon.show({ kind: "starting", detail: "Making an environment" });
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().say("whole").complete();
+    await vi.waitFor(() => expect(last(made)).toMatchObject({ state: "done" }));
+  });
+
   it("tells a defect of ours without its inner words", async () => {
     const made = staged();
     made.daemon.answers["gemini/session/new"] = () => Promise.reject(new Error("secret path"));

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chosen, commandOf, locate, programFiles, type LocateQuery } from "../../../src/daemon/pure/locate.js";
+import {
+  chosen,
+  commandOf,
+  locate,
+  programFiles,
+  startFrom,
+  type LocateQuery,
+  type SettingLevels,
+} from "../../../src/daemon/pure/locate.js";
 
 function query(programs: readonly string[], changes: Partial<LocateQuery> = {}): LocateQuery {
   return {
@@ -107,5 +115,25 @@ describe("programFiles", () => {
       "D:\\b c\\gc.EXE",
     ]);
     expect(programFiles("C:\\x\\gc.exe", search)).toEqual(["C:\\x\\gc.exe"]);
+  });
+});
+
+describe("what a start rests on", () => {
+  const start = (command: SettingLevels, isTrusted: boolean, python: unknown = "") =>
+    startFrom((key) => (key === "server.command" ? command : { user: python, workspace: undefined }), isTrusted);
+
+  it("is the same before and after trust where the folder says nothing of it", () => {
+    const command = { user: "/opt/gc", workspace: undefined };
+    expect(start(command, true)).toBe(start(command, false));
+    expect(start({ user: ["/opt/gc"], workspace: "" }, true)).toBe(start(command, false));
+  });
+
+  it("is another once the folder's program counts, or the person names another program or Python", () => {
+    const command = { user: "/opt/gc", workspace: "/their/gc" };
+    expect(start(command, true)).not.toBe(start(command, false));
+    expect(start({ user: "/opt/gc2", workspace: undefined }, true)).not.toBe(
+      start({ user: "/opt/gc", workspace: undefined }, true),
+    );
+    expect(start(command, true, "/usr/bin/python3")).not.toBe(start(command, true));
   });
 });
