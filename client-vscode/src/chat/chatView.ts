@@ -148,6 +148,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
       language: l10nLanguage(),
       view: VIEW_ID,
       starting: this.needs.chat.t("Starting Gemini Companion…"),
+      failed: this.needs.chat.t(
+        "The panel could not be loaded. Reload the window; if that does not help, install the extension again.",
+      ),
+      reload: this.needs.chat.t("Reload Window"),
       askedAt,
     });
   }
