@@ -1,14 +1,21 @@
 /** Checks of what comes from outside the page. A chunk of its own: nothing comes before the transcript can take it. */
 import * as v from "valibot";
+import { pastedSchema } from "../src/panel/state.js";
 import { decodeResult, decodeToPage } from "../src/panel/toPage.js";
 import type { PageDraft } from "./shell/ports.js";
 
-const draftSchema = v.object({ sessionId: v.optional(v.string()), draft: v.string() });
+const draftSchema = v.object({
+  sessionId: v.optional(v.string()),
+  draft: v.string(),
+  pasted: v.optional(v.array(pastedSchema), []),
+});
 
 /** What the page kept of a draft, if that is what it kept. */
 function decodeDraft(value: unknown): PageDraft | undefined {
   const parsed = v.safeParse(draftSchema, value);
-  return parsed.success ? { sessionId: parsed.output.sessionId, draft: parsed.output.draft } : undefined;
+  if (!parsed.success) return undefined;
+  const { sessionId, draft, pasted } = parsed.output;
+  return { sessionId, draft, pasted };
 }
 
 export const decoders = { toPage: decodeToPage, result: decodeResult, draft: decodeDraft } as const;

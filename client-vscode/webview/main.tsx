@@ -7,6 +7,7 @@ import { Bridge, type VsCodeApi } from "./bridge.js";
 import type { Decoders } from "./decoders.js";
 import { openFind } from "./shell/actions.js";
 import { App } from "./shell/app.js";
+import { takesText } from "./shell/drop.js";
 import { DraftReporter } from "./shell/draftReporter.js";
 import { isFindKey } from "./shell/keymap.js";
 import { Messages } from "./shell/messages.js";
@@ -102,7 +103,10 @@ document.addEventListener("keydown", (event) => {
   openFind(shell);
 });
 // A browser opens a dropped file in place of the page.
-for (const type of ["dragover", "drop"]) document.addEventListener(type, (event) => event.preventDefault());
+for (const type of ["dragover", "drop"] as const)
+  document.addEventListener(type, (event) => {
+    if (!takesText(event)) event.preventDefault();
+  });
 // Names and places only: the text of an error may hold text of the chat. Without an error it is the browser's remark on a late layout.
 window.addEventListener(
   "error",

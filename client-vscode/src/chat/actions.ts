@@ -43,7 +43,7 @@ export class Actions {
     const { chat, compressions, editor, reporter } = this.needs;
     switch (message.type) {
       case "draft":
-        chat.setDraft(message.text, message.scroll);
+        chat.setDraft(message.text, message.scroll, message.pasted);
         this.needs.typed();
         return;
       case "send":
@@ -72,6 +72,9 @@ export class Actions {
         return;
       case "copy":
         await env.clipboard.writeText(message.text);
+        return;
+      case "read":
+        await editor.showText(message.name.replace(/[\\/]/g, "-"), message.text);
         return;
       case "open":
         await editor.openHref(message.href);

@@ -1,7 +1,7 @@
 /** The open chat, as it is: its rows, session, numbers, draft and what went wrong. It emits every change; `Chat` and `Prompts` make them. */
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import { DaemonFault, type DaemonPort } from "../daemon/port.js";
-import type { AnswerRow, ErrorView, PanelState, ScrollAnchor, ToolRow } from "../panel/contract.js";
+import type { AnswerRow, ErrorView, PanelState, PastedRange, ScrollAnchor, ToolRow } from "../panel/contract.js";
 import type { CompressionStatusReport, ModelReport, SessionInfo } from "../protocol.gen.js";
 import type { DraftFiles } from "./draftFiles.js";
 import { DraftStore } from "./draftStore.js";
@@ -187,8 +187,8 @@ export class ChatState implements Disposable {
     this.touch();
   }
 
-  setDraft(draft: string, scroll: ScrollAnchor): void {
-    this.draftStore.change({ draft, scroll });
+  setDraft(draft: string, scroll: ScrollAnchor, pasted: readonly PastedRange[] = []): void {
+    this.draftStore.change({ draft, scroll, pasted });
   }
 
   /** Put a text into the composer. */

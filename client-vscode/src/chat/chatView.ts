@@ -13,7 +13,7 @@ import {
   type WebviewView,
   type WebviewViewProvider,
 } from "vscode";
-import type { FromPage, PageCommand, PanelState } from "../panel/contract.js";
+import type { FromPage, PageCommand, PanelState, PastedRange } from "../panel/contract.js";
 import type { Actions } from "./actions.js";
 import type { Chat } from "./chat.js";
 import { viewOf } from "./chatState.js";
@@ -56,7 +56,9 @@ export class ChatView implements WebviewViewProvider, Disposable {
       ),
       chat.onDelta(({ row, field, at, text }) => this.#link?.delta(row, field, at, text)),
       chat.onOutput(({ row, tool }) => this.#link?.output(row, tool)),
-      chat.onPrefill((text) => this.#link?.post({ type: "command", command: { do: "setDraft", text } })),
+      chat.onPrefill((text) =>
+        this.#link?.post({ type: "command", command: { do: "setDraft", ...this.#draft(text) } }),
+      ),
     );
   }
 
@@ -85,7 +87,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
         return source.conversation.rows;
       },
       state: this.needs.state,
-      draft: () => ({ text: this.needs.chat.saved.draft, scroll: this.needs.chat.saved.scroll }),
+      draft: () => ({ ...this.#draft(this.needs.chat.saved.draft), scroll: this.needs.chat.saved.scroll }),
       strings: l10n.bundle ?? {},
     });
     const source = this.needs.chat;
@@ -128,6 +130,12 @@ export class ChatView implements WebviewViewProvider, Disposable {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
+  /** A text for the composer, and what of it is shown as attachments if it is the draft. */
+  #draft(text: string): { readonly text: string; readonly pasted?: readonly PastedRange[] } {
+    const { draft, pasted } = this.needs.chat.saved;
+    return text === draft && pasted.length > 0 ? { text, pasted } : { text };
+  }
+
   #document(webview: Webview, media: Uri, askedAt: number): string {
     const address = (name: string): string => webview.asWebviewUri(Uri.joinPath(media, name)).toString();
     return pageDocument({
@@ -140,6 +148,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
       language: l10nLanguage(),
       view: VIEW_ID,
       starting: this.needs.chat.t("Starting Gemini Companion…"),
+      failed: this.needs.chat.t(
+        "The panel could not be loaded. Reload the window; if that does not help, install the extension again.",
+      ),
+      reload: this.needs.chat.t("Reload Window"),
       askedAt,
     });
   }

@@ -1,5 +1,14 @@
 /** One page's end of the wire: numbers its messages, folds bursts, posts nothing to a hidden view and all of it when it shows again. */
-import type { AnswerRow, PanelState, Row, ScrollAnchor, ToolRow, ToPage, Unnumbered } from "../panel/contract.js";
+import type {
+  AnswerRow,
+  PanelState,
+  PastedRange,
+  Row,
+  ScrollAnchor,
+  ToolRow,
+  ToPage,
+  Unnumbered,
+} from "../panel/contract.js";
 
 /** Rows in a sync, and at most in one page of them. */
 export const ROWS_PER_PAGE = 200;
@@ -11,7 +20,7 @@ const FOLD_MS = 16;
 export interface PageSource {
   readonly rows: readonly Row[];
   state(): PanelState;
-  draft(): { readonly text: string; readonly scroll: ScrollAnchor };
+  draft(): { readonly text: string; readonly scroll: ScrollAnchor; readonly pasted?: readonly PastedRange[] };
   readonly strings: Readonly<Record<string, string>>;
 }
 

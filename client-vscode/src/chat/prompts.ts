@@ -221,7 +221,7 @@ export class Prompts {
     // What is kept may be a moment old: the prompt as far as it was written then.
     const isOther = !text.startsWith(this.chat.draftStore.saved.draft.trim());
     if (conversation !== this.chat.conversation || text === "" || isOther) return;
-    this.chat.draftStore.change({ draft: text });
+    this.chat.draftStore.change({ draft: text, pasted: [] }); // the page knows what of it was pasted
     this.chat.prefill(text);
   }
 

@@ -14,6 +14,7 @@ export type {
   MeterView,
   PanelSettings,
   PanelState,
+  PastedRange,
   QueuedPrompt,
   ScrollAnchor,
 } from "./state.js";

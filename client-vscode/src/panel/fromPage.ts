@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { LONGEST_FACT, LONGEST_RULE } from "./limits.js";
 import { actionSchema } from "./rows.js";
 import { index, nameIn, text, word, type Of } from "./schema.js";
-import { scrollSchema } from "./state.js";
+import { pastedSchema, scrollSchema } from "./state.js";
 import { COMPRESSION_ACTIONS } from "./statuses.js";
 import { MODES } from "./tools.js";
 
@@ -70,8 +70,8 @@ const post = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) 
 
 const fromPageSchema = v.variant("type", [
   post("ready", { boot: v.boolean() }),
-  /** What is typed, debounced 300 ms, at once on blur; and where the reader is. */
-  post("draft", { text, scroll: scrollSchema }),
+  /** What is typed, debounced, at once on blur; where the reader is; and what of the text is shown as attachments. */
+  post("draft", { text, scroll: scrollSchema, pasted: v.exactOptional(v.array(pastedSchema)) }),
   post("focus", { focused: v.boolean() }),
   /** `now` ends what runs and goes ahead of the queue; else a prompt that comes while something runs is queued. */
   /** `steer` sends it into the turn that runs. */
@@ -83,6 +83,8 @@ const fromPageSchema = v.variant("type", [
   post("model", { name: word }),
   post("code", { do: v.picklist(["copy", "insert", "apply"]), text, language: word }),
   post("copy", { text }),
+  /** A text of the composer, to be read in an editor. */
+  post("read", { name: word, text }),
   /** A link of an answer, or a file of a receipt. The host decides what may be opened. */
   post("open", { href: word }),
   /** A memory file, by its path in the answer to `memory`. The host asks the daemon whether it is one. */

@@ -1,5 +1,6 @@
 /** What the schemas of the panel's messages are built with. Types are inferred from schemas, so that neither can drift from the other. */
 import * as v from "valibot";
+import { LONGEST_TEXT } from "./limits.js";
 
 /** A type of plain data, read-only all through. */
 export type Immutable<T> = T extends object ? { readonly [K in keyof T]: Immutable<T[K]> } : T;
@@ -13,9 +14,6 @@ export function nameIn<const T extends Readonly<Record<string, unknown>>>(
 ): v.PicklistSchema<(keyof T & string)[], undefined> {
   return v.picklist(Object.keys(table) as (keyof T & string)[]); // a literal has no keys but its own
 }
-
-/** Longest text that a page may post, characters: a prompt, or a code block. */
-const LONGEST_TEXT = 4_000_000;
 
 /** A text of a person or a model. */
 export const text = v.pipe(v.string(), v.maxLength(LONGEST_TEXT));

@@ -132,5 +132,13 @@ export const scrollSchema = v.union([
   v.object({ rowId: v.string(), offset: v.pipe(v.number(), v.finite()) }),
 ]);
 
+/** A pasted text that the composer shows as an attachment: where it stands in the draft, characters. */
+export const pastedSchema = v.object({
+  start: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  length: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+});
+
+export type PastedRange = Of<typeof pastedSchema>;
+
 /** Where the reader was: an offset in px below the top of a row, or at the end. */
 export type ScrollAnchor = Of<typeof scrollSchema>;

@@ -22,14 +22,14 @@ import {
 import type { PageRequest } from "./fromPage.js";
 import { errorSchema, rowSchema } from "./rows.js";
 import type { Of } from "./schema.js";
-import { scrollSchema, stateSchema } from "./state.js";
+import { pastedSchema, scrollSchema, stateSchema } from "./state.js";
 
 const commandSchema = v.variant("do", [
   v.object({ do: v.literal("focusComposer") }),
   /** Text at the caret of the composer; with `send` what stands there then is sent at once. */
   v.object({ do: v.literal("insert"), text: v.string(), send: v.exactOptional(v.boolean()) }),
   /** Another chat is shown: its draft takes the place of what stands in the composer. */
-  v.object({ do: v.literal("setDraft"), text: v.string() }),
+  v.object({ do: v.literal("setDraft"), text: v.string(), pasted: v.exactOptional(v.array(pastedSchema)) }),
   v.object({ do: v.literal("find") }),
   v.object({ do: v.literal("openMeter") }),
   /** With a query, everything ever said is searched for it. */
@@ -62,7 +62,9 @@ const toPageSchema = v.variant("type", [
     from: v.number(),
     rows: v.array(rowSchema),
     /** Only in the answer to a booting page's `ready`; a page that is alive keeps its own. */
-    draft: v.exactOptional(v.object({ text: v.string(), scroll: scrollSchema })),
+    draft: v.exactOptional(
+      v.object({ text: v.string(), scroll: scrollSchema, pasted: v.exactOptional(v.array(pastedSchema)) }),
+    ),
     /** Strings of the interface in the person's language, by their English text; empty for English. */
     strings: v.record(v.string(), v.string()),
   }),

@@ -112,7 +112,11 @@ const tests = {
   add,
   stream,
   conversation,
-  copyLongPrompt: () => navigator.clipboard.writeText(longPrompt()),
+  /** Puts it into the clipboard, and returns it. */
+  copyLongPrompt: async () => {
+    await navigator.clipboard.writeText(longPrompt());
+    return longPrompt();
+  },
   bareArea,
   idle,
   callTools,

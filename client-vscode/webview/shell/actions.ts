@@ -1,6 +1,8 @@
 /** What the buttons, menus and slash commands of the shell do. */
+import { LONGEST_TEXT } from "../../src/panel/limits.js";
 import { t } from "../strings.js";
 import { confirmed } from "./doubts.js";
+import { formatCount } from "./numbers.js";
 import type { Shell } from "./shell.js";
 import { readSlash, type SlashCall } from "./slash.js";
 import { hindrance } from "./standing.js";
@@ -14,6 +16,10 @@ export function submit(shell: Shell, text: string, steers = false): boolean | Pr
   const reading = readSlash(text, shell.commands.peek());
   if (reading.kind === "command") return runSlash(shell, reading.call);
   if (isHindered(shell)) return false;
+  if (text.length > LONGEST_TEXT) {
+    refuseLong(shell);
+    return false;
+  }
   const mayGo = confirmed(shell, text);
   if (mayGo === true) return sendPrompt(shell, text, steers);
   const [draft, session] = [shell.draft.peek(), sessionOf(shell)];
@@ -29,6 +35,15 @@ function isHindered(shell: Shell): boolean {
   const hindered = hindrance(shell.panel.peek());
   if (hindered !== undefined) shell.announce(hindered, true);
   return hindered !== undefined;
+}
+
+/** Says that a prompt cannot be so long: the host would not take it. */
+export function refuseLong(shell: Shell): void {
+  const most = formatCount(LONGEST_TEXT, shell.panel.peek()?.settings.locale ?? "en");
+  const message = t("That is too long: a prompt has at most {0} characters.", most);
+  const hint = t("Name a file with @ instead.");
+  shell.note.value = { kind: "tooLong", message, hint, retryable: false, actions: [] };
+  shell.announce(`${message} ${hint}`, true);
 }
 
 function sessionOf(shell: Shell): string | undefined {

@@ -14,6 +14,8 @@ import { ComposerBar } from "./composerBar.js";
 import { useDoubts } from "./doubts.js";
 import { Icon } from "./icon.js";
 import { composerCommand } from "./keymap.js";
+import { PasteChips } from "./pasteChips.js";
+import { usePasting } from "./pasting.js";
 import { leavesDownwards, leavesUpwards } from "./promptHistory.js";
 import { previousPrompt } from "./queueEditing.js";
 import { useShell } from "./shell.js";
@@ -29,6 +31,7 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
   const completion = useCompletion(text, caret);
   const doubts = useDoubts(text, caret);
   const history = usePromptHistory(panel.session?.sessionId);
+  const pasting = usePasting(area);
 
   const focusAsked = shell.composerFocus.value;
   useLayoutEffect(() => {
@@ -39,7 +42,8 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
     const element = area.current;
     if (element !== null) setCaret(element.selectionStart === element.selectionEnd ? element.selectionEnd : undefined);
   };
-  const setText = (next: string) => {
+  const setText = (prompt: string) => {
+    const next = shell.folded(prompt);
     shell.draft.value = next;
     const element = area.current;
     if (element === null) return;
@@ -50,14 +54,14 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
   const asking = useRef(false);
   const send = (steers = false) => {
     if (asking.current) return;
-    const prompt = shell.draft.peek();
+    const draft = shell.draft.peek();
     const settle = (sent: boolean) => {
       asking.current = false;
       if (!sent) return;
       history.rest();
-      if (shell.draft.peek() === prompt) setText(""); // it may have been written on while something was asked
+      if (shell.draft.peek() === draft) setText(""); // it may have been written on while something was asked
     };
-    const sent = submit(shell, prompt, steers);
+    const sent = submit(shell, shell.prompt, steers);
     if (typeof sent === "boolean") settle(sent);
     else {
       asking.current = true;
@@ -69,10 +73,9 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
   useLayoutEffect(() => {
     const element = area.current;
     if (insertion === undefined || element === null) return;
-    const { selectionStart: start, selectionEnd: end } = element;
+    const { selectionStart: start } = element;
     const glued = start > 0 && !/\s$/.test(element.value.slice(0, start));
-    replaceText(element, { start, end, text: glued ? ` ${insertion.text}` : insertion.text });
-    shell.draft.value = element.value;
+    pasting.put(glued ? ` ${insertion.text}` : insertion.text);
     shell.insertion.value = undefined;
     if (insertion.send) send();
   }, [insertion, shell]);
@@ -80,7 +83,10 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
   const accept = (entry: CompletionEntry, andSend: boolean) => {
     const element = area.current;
     if (element === null) return;
-    replaceText(element, entry.replacement);
+    // What stands right behind a word is not the rest of it if it is a marker.
+    const { start, end, text: put } = entry.replacement;
+    const marker = shell.pastes.placed(element.value).find((one) => one.start >= start);
+    replaceText(element, { start, end: Math.min(end, marker?.start ?? end), text: put });
     shell.draft.value = element.value;
     readCaret();
     if (andSend && entry.complete) send();
@@ -88,7 +94,8 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
 
   const onKeyDown = (event: KeyboardEvent & { readonly currentTarget: HTMLTextAreaElement }) => {
     const { value, selectionStart: start, selectionEnd: end } = event.currentTarget;
-    const recalled = history.isRecalled(value);
+    if (pasting.onKeyDown(event)) return;
+    const recalled = history.isRecalled(shell.prompt);
     const command = composerCommand(event, {
       sendWith: panel.settings.sendWith,
       listOpen: completion.entries.length > 0,
@@ -114,10 +121,10 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
         stop(shell);
         return;
       case "older":
-        history.older(value, setText);
+        history.older(shell.prompt, setText);
         return;
       case "newer":
-        history.newer(value, setText);
+        history.newer(shell.prompt, setText);
         return;
       case "editQueued":
         shell.editQueued(previousPrompt(panel.queue, undefined));
@@ -178,7 +185,12 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
         onKeyUp={readCaret}
         onBlur={() => setCaret(undefined)}
         onKeyDown={onKeyDown}
+        onPaste={pasting.onPaste}
+        onCopy={pasting.onCopy}
+        onCut={pasting.onCut}
+        onDrop={pasting.onDrop}
       />
+      <PasteChips text={text} pasting={pasting} locale={panel.settings.locale} />
       <Doubts doubts={doubts} />
       <ComposerBar
         panel={panel}

@@ -33,22 +33,23 @@ function mayMention(prompt: string): boolean {
   return prompt.includes("@") && prompt.length <= longestChecked;
 }
 
-/** What the person should know of the prompt while writing it, but for the word at the caret, which is not finished. */
+/** What the person should know of the prompt while writing it (`text` as the composer shows it), but for the word at the caret, which is not finished. */
 export function useDoubts(text: string, caret: number | undefined): readonly string[] {
   const shell = useShell();
-  const checked = useAsked(mayMention(text) ? text : undefined, checkDelayMs, () =>
-    shell.line.call({ do: "check", prompt: text }),
+  const prompt = shell.pastes.expanded(text);
+  const checked = useAsked(mayMention(prompt) ? prompt : undefined, checkDelayMs, () =>
+    shell.line.call({ do: "check", prompt }),
   );
   const token = caret === undefined ? undefined : mentionAt(text, caret);
   const unfinished = token === undefined ? undefined : text.slice(token.start, token.end);
   const mentions = (checked.value?.mentions ?? [])
-    .filter(({ found, written }) => found === "nothing" && written !== unfinished && text.includes(written))
+    .filter(({ found, written }) => found === "nothing" && written !== unfinished && prompt.includes(written))
     .map(mentionDoubt);
-  const reading = readSlash(text, shell.commands.value);
+  const reading = readSlash(prompt, shell.commands.value);
   if (reading.kind === "escaped") return [t("Goes as text that begins with {0}.", reading.shown), ...mentions];
   const isTyped =
     caret !== undefined && (slashMatches(text, caret, shell.commands.value, t) !== undefined || text.trim() === "/");
-  const slash = isTyped ? undefined : slashDoubt(shell, text);
+  const slash = isTyped ? undefined : slashDoubt(shell, prompt);
   return [...(slash === undefined ? [] : [slash]), ...mentions].slice(0, mostNamed);
 }
 

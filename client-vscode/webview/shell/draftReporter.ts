@@ -1,6 +1,6 @@
 /** The unsent text and the reading place: sent to the host, and kept with the page besides. */
-import type { PanelState, Row, ScrollAnchor } from "../../src/panel/contract.js";
-import type { PageMemory } from "./ports.js";
+import type { PanelState, PastedRange, Row, ScrollAnchor } from "../../src/panel/contract.js";
+import type { PageDraft, PageMemory } from "./ports.js";
 import type { Shell } from "./shell.js";
 
 /** How long typing or scrolling may pause before it is posted, ms. */
@@ -10,7 +10,7 @@ export const draftDelayMs = 50;
 export interface DraftSource {
   readonly state: PanelState;
   readonly rows: readonly Row[];
-  readonly draft?: { readonly text: string; readonly scroll: ScrollAnchor };
+  readonly draft?: { readonly text: string; readonly scroll: ScrollAnchor; readonly pasted?: readonly PastedRange[] };
 }
 
 export class DraftReporter {
@@ -34,15 +34,16 @@ export class DraftReporter {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (!this.#restored) return;
-    const text = this.shell.draft.peek();
+    const text = this.shell.prompt;
+    const pasted = this.shell.pastes.ranges(this.shell.draft.peek());
     const scroll = this.shell.transcript?.anchor() ?? "end";
     const sessionId = this.shell.panel.peek()?.session?.sessionId;
     // Not the chat: between the state of another one and its draft, this text is not to be posted as that chat's.
-    const key = JSON.stringify([text, scroll]);
+    const key = `${JSON.stringify([scroll, pasted])} ${text}`;
     if (key === this.#lastSent) return;
     this.#lastSent = key;
-    this.shell.line.send({ type: "draft", text, scroll });
-    this.saved.write({ sessionId, draft: text });
+    this.shell.line.send({ type: "draft", text, scroll, ...(pasted.length > 0 ? { pasted } : {}) });
+    this.saved.write({ sessionId, draft: text, pasted });
   }
 
   /**
@@ -53,18 +54,19 @@ export class DraftReporter {
     const first = !this.#restored;
     this.#restored = true;
     if (source.draft === undefined) return undefined;
-    const { text, scroll } = source.draft;
-    this.shell.draft.value = text === "" && first ? this.#own(source) : text;
+    const { text, scroll, pasted } = source.draft;
+    const own = text === "" && first ? this.#own(source) : undefined;
+    this.shell.setDraft(own?.draft ?? text, own?.pasted ?? pasted);
     return scroll;
   }
 
-  #own({ state, rows }: DraftSource): string {
+  #own({ state, rows }: DraftSource): PageDraft | undefined {
     const own = this.saved.read();
-    if (own === undefined || own.sessionId !== state.session?.sessionId) return "";
+    if (own === undefined || own.sessionId !== state.session?.sessionId) return undefined;
     const text = own.draft;
     const wasSent =
       rows.some((row) => row.kind === "prompt" && row.text.trim() === text.trim()) ||
       state.queue.some((prompt) => prompt.text.trim() === text.trim());
-    return wasSent ? "" : text;
+    return wasSent ? undefined : own;
   }
 }

@@ -6,6 +6,15 @@ export function carriesFiles(transfer: Pick<DataTransfer, "types"> | null): bool
   return transfer !== null && uriTypes.some((type) => transfer.types.includes(type));
 }
 
+/** Whether what is dragged is text over a place where it can be written: that is the browser's business. */
+export function takesText({ target, dataTransfer }: Pick<DragEvent, "target" | "dataTransfer">): boolean {
+  return (
+    target instanceof HTMLTextAreaElement &&
+    dataTransfer?.types.includes("text/plain") === true &&
+    !carriesFiles(dataTransfer)
+  );
+}
+
 /** The URIs of a drop, each once; comments of the list are left out. Whether they may be read is for the host to say. */
 export function droppedUris(transfer: Pick<DataTransfer, "types" | "getData">): readonly string[] {
   const type = uriTypes.find((candidate) => transfer.types.includes(candidate));

@@ -1,5 +1,13 @@
 /** What the shell needs from the two things beside it: the line to the host, and the transcript. Tests bring their own. */
-import type { FromPage, PageRequest, PageResults, PanelState, Row, ScrollAnchor } from "../../src/panel/contract.js";
+import type {
+  FromPage,
+  PageRequest,
+  PageResults,
+  PanelState,
+  PastedRange,
+  Row,
+  ScrollAnchor,
+} from "../../src/panel/contract.js";
 
 export interface HostLine {
   send(message: FromPage): void;
@@ -52,6 +60,7 @@ export interface TranscriptPort {
 export interface PageDraft {
   readonly sessionId: string | undefined;
   readonly draft: string;
+  readonly pasted: readonly PastedRange[];
 }
 
 /** What the page keeps over a reload besides what the host keeps: VS Code's `setState`, which may lose the last seconds. */

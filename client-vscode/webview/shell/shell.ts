@@ -2,11 +2,12 @@
 import { batch, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { Action, ErrorView, PanelState, QueuedPrompt } from "../../src/panel/contract.js";
+import type { Action, ErrorView, PanelState, PastedRange, QueuedPrompt } from "../../src/panel/contract.js";
 import { MODES } from "../../src/panel/tools.js";
 import type { SlashCommandInfo } from "../../src/protocol.gen.js";
 import { CallError } from "../bridge.js";
 import { t } from "../strings.js";
+import { Pastes } from "./pastes.js";
 import type { HostLine, TranscriptPort } from "./ports.js";
 import { beginEdit, reconcileEdit, withRescued, type QueueEdit } from "./queueEditing.js";
 
@@ -22,7 +23,8 @@ export type PopupName =
   | "skills"
   | "servers"
   | "statistics"
-  | "help";
+  | "help"
+  | "pasted";
 
 export interface Confirmation {
   readonly question: string;
@@ -45,7 +47,9 @@ export class Shell {
   readonly broken = signal(false);
   /** Rows of the chat. */
   readonly total = signal(0);
+  /** As it stands in the composer: pasted texts are markers in it. */
   readonly draft = signal("");
+  readonly pastes = new Pastes();
   /** The daemon's slash commands, as far as they are known. */
   readonly commands = signal<readonly SlashCommandInfo[]>([]);
   readonly popup = signal<PopupName | undefined>(undefined);
@@ -74,6 +78,21 @@ export class Shell {
   transcript: TranscriptPort | undefined;
 
   constructor(readonly line: HostLine) {}
+
+  /** What the draft means: the prompt that would be sent. */
+  get prompt(): string {
+    return this.pastes.expanded(this.draft.peek());
+  }
+
+  /** Puts a prompt into the composer. Of what was pasted in it, what is told or known is shown as attachments. */
+  setDraft(prompt: string, pasted: readonly PastedRange[] = []): void {
+    this.draft.value = this.folded(prompt, pasted);
+  }
+
+  /** What the composer shows for a prompt. */
+  folded(prompt: string, pasted: readonly PastedRange[] = []): string {
+    return this.pastes.folded(prompt, pasted, this.panel.peek()?.settings.locale ?? "en");
+  }
 
   setPanel(next: PanelState): void {
     batch(() => {
@@ -163,7 +182,7 @@ export class Shell {
       this.focusComposer();
     }
     if (rescued === undefined) return;
-    this.draft.value = withRescued(this.draft.peek(), rescued);
+    this.draft.value = withRescued(this.draft.peek(), this.folded(rescued));
     this.announce(t("The queued prompt was sent before your change was saved. Your text is in the composer."), true);
   }
 

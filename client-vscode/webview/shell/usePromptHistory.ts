@@ -40,7 +40,7 @@ export function usePromptHistory(sessionId: string | undefined): RecalledPrompts
           if (state.current !== mine) return;
           mine.history.load(prompts);
           mine.loaded = true;
-          if (shell.draft.peek() === current) show(mine.history.older(current), into);
+          if (shell.prompt === current) show(mine.history.older(current), into);
         },
         (error: unknown) => {
           mine.loading = false;

@@ -5,15 +5,36 @@
  */
 import { createHash } from "node:crypto";
 
-/** Loads the page's styles, then its script. The addresses stand in attributes: no text of anybody's gets into this. */
+/** How long the page's script may take before the document says that it does not come, ms. One that comes later takes over all the same. */
+export const PATIENCE_MS = 10_000;
+
+/**
+ * Loads the page's styles, then its script; where that cannot be had, says so and offers to reload. The addresses and words stand in
+ * attributes: no text of anybody's gets into this.
+ */
 export const BEGIN = `
-const { style, script } = document.currentScript.dataset;
+const { style, script, failed, reload } = document.currentScript.dataset;
+const picture = document.getElementById("root").firstElementChild;
+const tell = () => {
+  const progress = picture.querySelector(".progress");
+  if (!picture.isConnected || !progress) return;
+  progress.remove();
+  const title = picture.querySelector(".blank-title");
+  title.setAttribute("role", "alert");
+  title.textContent = failed;
+  const button = document.createElement("button");
+  button.className = "button";
+  button.textContent = reload;
+  button.onclick = () => acquireVsCodeApi().postMessage({ type: "action", action: { id: "reloadWindow", label: reload } });
+  title.after(button);
+};
 addEventListener("load", () => {
   const styles = document.createElement("link");
   styles.rel = "stylesheet";
   styles.href = style;
-  styles.onload = styles.onerror = () => import(script);
+  styles.onload = styles.onerror = () => import(script).catch(tell);
   document.head.append(styles);
+  setTimeout(tell, ${PATIENCE_MS});
 });
 `;
 
@@ -33,6 +54,9 @@ export interface PageParts {
   readonly view: string;
   /** What is shown until the script runs, in the person's language. */
   readonly starting: string;
+  /** What is said where the script cannot be loaded, and on the button that reloads the window. */
+  readonly failed: string;
+  readonly reload: string;
   /** When VS Code asked for the page, Unix milliseconds: what benchmarks count from. */
   readonly askedAt: number;
 }
@@ -63,7 +87,7 @@ ${modules.join("")}<title>Gemini</title>
 </head>
 <body data-view="${escaped(parts.view)}" data-asked-at="${parts.askedAt}">
 <div id="root">${firstPicture(parts.starting)}</div>
-<script nonce="${nonce}" data-style="${escaped(parts.style)}" data-script="${escaped(parts.script)}">${BEGIN}</script>
+<script nonce="${nonce}" ${data({ style: parts.style, script: parts.script, failed: parts.failed, reload: parts.reload })}>${BEGIN}</script>
 </body>
 </html>`;
 }
@@ -75,6 +99,12 @@ function firstPicture(starting: string): string {
     `<span class="progress" aria-hidden="true"></span><p class="blank-title">${escaped(starting)}</p></div>` +
     `<div class="feed"></div></main><footer class="footer"></footer></div>`
   );
+}
+
+function data(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `data-${name}="${escaped(value)}"`)
+    .join(" ");
 }
 
 function escaped(text: string): string {

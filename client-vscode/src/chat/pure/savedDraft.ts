@@ -1,7 +1,7 @@
 /** What survives a reload, an update, a crash: one small file per chat. */
 import * as v from "valibot";
 import type { Immutable } from "../../panel/schema.js";
-import { scrollSchema } from "../../panel/state.js";
+import { pastedSchema, scrollSchema } from "../../panel/state.js";
 
 /** Most items of a list that are read. */
 const LONGEST_LIST = 1_000;
@@ -20,6 +20,8 @@ const asItIs = (value: string): string => value;
 
 const savedDraftSchema = v.object({
   draft: v.optional(v.fallback(v.string(), ""), ""),
+  /** Where in the draft pasted texts stand that the composer shows as attachments. */
+  pasted: listOf(pastedSchema, (range) => range),
   scroll: v.optional(v.fallback(scrollSchema, "end"), "end"),
   queue: listOf(v.object({ text: v.string() }), ({ text }, index) => ({ id: `q${index}`, text })),
   /** URIs of files that are excluded from what goes along. */
@@ -34,6 +36,7 @@ export type SavedDraft = Immutable<v.InferOutput<typeof savedDraftSchema>>;
 
 export const EMPTY_DRAFT: SavedDraft = {
   draft: "",
+  pasted: [],
   scroll: "end",
   queue: [],
   excluded: [],

@@ -70,6 +70,7 @@ describe("the draft's file", () => {
         (draft, scroll, texts, excluded) => {
           const kept = {
             draft,
+            pasted: texts.map((text, start) => ({ start, length: text.length + 1 })),
             scroll,
             queue: texts.map((text, index) => ({ id: `q${index}`, text })),
             excluded,

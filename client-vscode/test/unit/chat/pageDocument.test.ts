@@ -17,6 +17,8 @@ const PARTS: PageParts = {
   language: "en",
   view: "geminiCompanion.chat",
   starting: "Starting Gemini Companion…",
+  failed: "It could not be loaded.",
+  reload: "Reload Window",
   askedAt: 17,
 };
 
@@ -77,7 +79,15 @@ it("has styles for everything that it shows", async () => {
 it("takes a translation and addresses as they are, whatever stands in them", () => {
   const hostile = '"><script src="https://evil.example"></script>&amp;';
   const addresses = { script: hostile, style: hostile, modules: [hostile] };
-  const document = parsed({ ...PARTS, ...addresses, starting: hostile, language: hostile, view: hostile });
+  const document = parsed({
+    ...PARTS,
+    ...addresses,
+    starting: hostile,
+    failed: hostile,
+    reload: hostile,
+    language: hostile,
+    view: hostile,
+  });
   expect(document.querySelectorAll("script")).toHaveLength(1);
   expect(document.querySelector(".blank-title")?.textContent).toBe(hostile);
   expect(document.body.dataset["view"]).toBe(hostile);

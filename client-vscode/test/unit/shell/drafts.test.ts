@@ -23,7 +23,7 @@ describe("the draft", () => {
     panel.shell.draft.value = "typed";
     vi.advanceTimersByTime(1);
     expect(drafts()).toEqual([{ type: "draft", text: "typed", scroll: { rowId: "a:1", offset: 12 } }]);
-    expect(panel.saved).toEqual({ sessionId: "s1", draft: "typed" });
+    expect(panel.saved).toEqual({ sessionId: "s1", draft: "typed", pasted: [] });
   });
 
   it("is told at once when the panel loses the focus, and not again if nothing changed", async () => {

@@ -6,6 +6,7 @@ import type {
   PageRequest,
   PageResults,
   PanelState,
+  PastedRange,
   Row,
   ScrollAnchor,
   Unnumbered,
@@ -138,7 +139,7 @@ export class Mounted {
   sync(
     change: Partial<PanelState>,
     rows: readonly Row[] = [],
-    draft?: { readonly text: string; readonly scroll: ScrollAnchor },
+    draft?: { readonly text: string; readonly scroll: ScrollAnchor; readonly pasted?: readonly PastedRange[] },
   ): Promise<void> {
     return this.take({
       type: "sync",
@@ -215,6 +216,23 @@ export class Mounted {
     const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...how });
     await act(() => void (document.activeElement ?? document.body).dispatchEvent(event));
     return event.defaultPrevented;
+  }
+
+  /** Pastes into the composer; true if the page took it, else the browser would put it in. */
+  async paste(text: string): Promise<boolean> {
+    const event = new Event("paste", { bubbles: true, cancelable: true });
+    Object.assign(event, { clipboardData: { getData: () => text } });
+    await act(() => void this.prompt.dispatchEvent(event));
+    return event.defaultPrevented;
+  }
+
+  /** Cuts what is selected in the composer; returns what the page put into the clipboard. */
+  async cut(): Promise<string | undefined> {
+    let copied: string | undefined;
+    const event = new Event("cut", { bubbles: true, cancelable: true });
+    Object.assign(event, { clipboardData: { setData: (_type: string, text: string) => (copied = text) } });
+    await act(() => void this.prompt.dispatchEvent(event));
+    return copied;
   }
 
   /** Lets timers run until `ms` have passed, and what waits for them. */

@@ -1,0 +1,78 @@
+// Long texts in the composer, with a real clipboard and a real undo. `node test/browser/pasting.mjs [words of a name]`.
+/* global DataTransfer, DragEvent, document */
+import assert from "node:assert/strict";
+import { play } from "./scenes.mjs";
+
+const scenes = {
+  "keeps a long paste as an attachment, and undo and redo know it": async ({ page, frames }) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.evaluate(() => window.tests.show(window.tests.conversation(3, 200)));
+    await frames(4);
+    const area = page.getByRole("textbox", { name: "Prompt", exact: true });
+    const shown = () => area.inputValue();
+    const chip = page.getByRole("button", { name: /^Pasted text 1/ });
+    await area.pressSequentially("look at: it");
+    for (const _ of "it") await page.keyboard.press("Shift+ArrowLeft");
+    const log = await page.evaluate(() => window.tests.copyLongPrompt());
+    await page.keyboard.press("Control+v");
+    await frames(3);
+    const marker = /\[Pasted text 1: [\d,]+ lines\]/;
+    assert.match(await shown(), new RegExp(`^look at: ${marker.source}$`));
+    await page.keyboard.press("Control+z");
+    await frames(2);
+    assert.equal(await shown(), "look at: it");
+    assert.equal(await chip.count(), 0);
+    await page.keyboard.press("Control+Shift+z");
+    await frames(2);
+    assert.match(await shown(), marker);
+    assert.equal(await chip.count(), 1);
+    // The marker is passed and deleted as one, and nothing gets into it.
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.type("> ");
+    assert.match(await shown(), /^look at: > \[Pasted/);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Backspace");
+    await frames(2);
+    assert.equal(await shown(), "look at: > ");
+    await page.keyboard.press("Control+z");
+    await frames(2);
+    assert.match(await shown(), /^look at: > \[Pasted/);
+    // By keys alone: read, then sent.
+    await page.keyboard.press("Tab");
+    assert.ok(await chip.evaluate((one) => one === document.activeElement), "Tab leads to it");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    const sent = () =>
+      page.evaluate(() => window.tests.sent.findLast(({ type }) => type === "read" || type === "send"));
+    assert.deepEqual(await sent(), { type: "read", name: "Pasted text 1.txt", text: log });
+    await area.focus();
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await sent(), { type: "send", text: `look at: > ${log}` });
+    assert.equal(await shown(), "");
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 300);
+  },
+
+  "takes a long text that is dropped where it was dropped, and leaves a short one to the browser": async ({
+    page,
+    frames,
+  }) => {
+    await page.evaluate(() => window.tests.show(window.tests.conversation(3, 200)));
+    const area = page.getByRole("textbox", { name: "Prompt", exact: true });
+    await area.fill("first second");
+    const drop = (text) =>
+      area.evaluate((element, dropped) => {
+        const { left, top, height } = element.getBoundingClientRect();
+        const dataTransfer = new DataTransfer();
+        dataTransfer.setData("text/plain", dropped);
+        const at = { clientX: left + 12, clientY: top + height / 2, bubbles: true, cancelable: true, dataTransfer };
+        return element.dispatchEvent(new DragEvent("drop", at));
+      }, text);
+    assert.equal(await drop("short"), true);
+    assert.equal(await drop("x".repeat(3_000)), false);
+    await frames(2);
+    assert.equal(await area.inputValue(), "[Pasted text 1: 1 line]first second");
+  },
+};
+
+await play(scenes, "panelPage.ts", { width: 300, height: 700, styles: "styles/panel.css" });
