@@ -138,7 +138,10 @@ class _Chats:
     """The daemon but for its pipe, with so many clients, each with a chat of its own."""
 
     def __init__(self, options: Options, model: ModelProvider, chats: int, store: SessionStore | None = None) -> None:
-        self.studio = Studio(Path(mkdtemp(dir=options.scratch)), model=cast("Any", model), store=store)
+        folder = Path(mkdtemp(dir=options.scratch))
+        # By default ten answers come at once, and the other chats wait for a slot.
+        calls = chats + 1  # and the summariser of the one that is compressed
+        self.studio = Studio(folder, model=cast("Any", model), store=store, most_model_calls=calls)
         server, self.arrivals = CompanionServer(ServerDescription(name="bench", version="1")), _Arrivals()
         server.dispatcher.set_writer(self.arrivals, include_headers=True)
         self._clients = [Client(f"client-{number}", ConnectionSink(server.connection)) for number in range(chats)]
