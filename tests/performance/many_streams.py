@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from google import genai
 from google.genai import types
@@ -32,6 +34,7 @@ from tests.performance.conversation import make_contents
 from tests.performance.figures import Figure, Finding
 from tests.performance.instant import InstantModel
 from tests.performance.options import Options
+from tests.performance.spread import median
 from tests.performance.streaming import MODEL, Source
 from tests.support.sessions import Studio
 
@@ -43,50 +46,39 @@ LONG: Final = 10_000
 """Contents of the chats that are compressed and imported meanwhile."""
 _PAUSE_MS: Final = 50
 """Between two deltas, as the model sends them."""
+_BESIDE: Final = 100
+"""Deltas of the chats beside long work: they stream for longer than that takes."""
 _PROMPT: Final = ({"text": "Hello"},)
 _ID: Final = b'"sessionId":"'
 
 
 def run(options: Options) -> Iterator[Finding]:
-    """Through the whole daemon but for its pipe, then with the SDK alone."""
-    chats, deltas = (5, 10) if options.quick else (50, 100)
-    with Source(options, deltas, pause_ms=_PAUSE_MS) as source:
-        ours, gaps = asyncio.run(_ours(options, source.base_url, chats))
-        alone, gaps_alone = asyncio.run(_sdk_alone(source.base_url, chats))
-    each = 1000 / (chats * deltas)
+    """Through the whole daemon but for its pipe, and with the SDK alone, in turns."""
+    chats, deltas = (5, 10) if options.quick else (50, 30)
     of = f"{chats} chats"
+    with Source(options, deltas, pause_ms=_PAUSE_MS) as source:
+        rounds = asyncio.run(_in_turns(options, source.base_url, chats, deltas))
+    cpu = {who: [one.cpu_ms for one in those] for who, those in rounds.items()}
+    late = {who: median(_late(one.gaps) for one in those) for who, those in rounds.items()}
     yield Figure(
         bench=NAME,
         name=f"{of}: CPU a delta",
-        value=ours * each,
+        value=median(cpu["ours"]),
         unit="ms",
         beside="SDK alone",
-        beside_value=alone * each,
+        beside_value=median(cpu["sdk"]),
+        note="while all of them stream: what a turn needs before its first delta and after its last is a row of turns",
     )
-    yield Figure(
-        bench=NAME,
-        name=f"{of}: CPU a delta beyond the SDK",
-        value=max(0.0, ours - alone) * each,
-        unit="ms",
-        target=TARGET_CPU_MS,
-    )
+    yield _beyond(f"{of}: CPU a delta beyond the SDK", cpu["ours"], cpu["sdk"])
     name = f"{of}: between two deltas of a chat, 99th percentile"
-    yield Figure(bench=NAME, name=name, value=_late(gaps), unit="ms", target=TARGET_GAP_MS)
-    yield Figure(bench=NAME, name="the same, SDK alone", value=_late(gaps_alone), unit="ms")
-    bare, gaps_bare = asyncio.run(_bare(chats, deltas))
-    paced, gaps_paced = asyncio.run(_paced(options, chats, deltas))
-    yield Figure(
-        bench=NAME,
-        name=f"{of}, a model that only waits: CPU a delta beyond the waiting",
-        value=max(0.0, paced - bare) * each,
-        unit="ms",
-        target=TARGET_CPU_MS,
-    )
+    yield Figure(bench=NAME, name=name, value=late["ours"], unit="ms", target=TARGET_GAP_MS)
+    yield Figure(bench=NAME, name="the same, SDK alone", value=late["sdk"], unit="ms")
+    yield _beyond(f"{of}, a model that only waits: CPU a delta beyond the waiting", cpu["paced"], cpu["bare"])
     name = f"{of}, a model that only waits: between two deltas, 99th percentile"
-    yield Figure(bench=NAME, name=name, value=_late(gaps_paced), unit="ms", target=TARGET_GAP_MS)
-    yield Figure(bench=NAME, name="the same, the waiting alone", value=_late(gaps_bare), unit="ms")
+    yield Figure(bench=NAME, name=name, value=late["paced"], unit="ms", target=TARGET_GAP_MS)
+    yield Figure(bench=NAME, name="the same, the waiting alone", value=late["bare"], unit="ms")
     size = 200 if options.quick else LONG
-    gaps_beside = asyncio.run(_beside_long_ones(options, chats, deltas, size))
+    gaps_beside = asyncio.run(_beside_long_ones(options, chats, 10 if options.quick else _BESIDE, size))
     yield Figure(
         bench=NAME,
         name=f"the same while a chat of {size:,} contents is compressed and another imported",
@@ -96,25 +88,76 @@ def run(options: Options) -> Iterator[Finding]:
     )
 
 
+def _beyond(name: str, ours: list[float], alone: list[float]) -> Figure:
+    """What a delta costs more than without us, in the median round."""
+    more = median(max(0.0, mine - other) for mine, other in zip(ours, alone, strict=True))
+    return Figure(bench=NAME, name=name, value=more, unit="ms", target=TARGET_CPU_MS)
+
+
 def _late(gaps: list[float]) -> float:
     """The 99th percentile, in milliseconds."""
     return sorted(gaps)[int(len(gaps) * 0.99)] * 1000
 
 
-def _gaps(arrivals: Iterable[list[float]]) -> list[float]:
-    return [after - before for times in arrivals for before, after in pairwise(times)]
+class _Round(NamedTuple):
+    """Streams of all chats at once."""
+
+    cpu_ms: float
+    """Of a delta."""
+    gaps: list[float]
+    """Seconds between the deltas of one chat."""
+
+
+class _Notes:
+    """When each delta came, by the clock and by the process's CPU."""
+
+    def __init__(self) -> None:
+        self._all: list[tuple[Hashable, float, float]] = []
+
+    def add(self, chat: Hashable) -> None:
+        """A delta of this chat came."""
+        self._all.append((chat, time.perf_counter(), time.process_time()))
+
+    def gaps(self, until: float = math.inf) -> list[float]:
+        """Seconds between the deltas of one chat, of those that began until a moment of `time.perf_counter`."""
+        arrivals: dict[Hashable, list[float]] = {}
+        for chat, at, _ in self._all:
+            arrivals.setdefault(chat, []).append(at)
+        pairs = (pair for times in arrivals.values() for pair in pairwise(times))
+        return [after - before for before, after in pairs if before <= until]
+
+    @property
+    def chats(self) -> int:
+        """Those of which a delta came."""
+        return len({chat for chat, _, _ in self._all})
+
+    def taken(self, deltas: int) -> _Round:
+        """What was noted, and forget it. CPU counts from where every chat has begun until one of them has ended."""
+        chats, seen = {chat for chat, _, _ in self._all}, Counter[Hashable]()
+        begun = ended = 0
+        for index, (chat, _, _) in enumerate(self._all):
+            seen[chat] += 1
+            if not begun and len(seen) == len(chats):
+                begun = index
+            if seen[chat] == deltas:
+                ended = index
+                break
+        assert ended > begun, "no moment at which all of them streamed"
+        used = self._all[ended][2] - self._all[begun][2]
+        one = _Round(cpu_ms=used * 1000 / (ended - begun), gaps=self.gaps())
+        self._all.clear()
+        return one
 
 
 class _Arrivals:
     """A writer that notes when the deltas of each session come."""
 
-    def __init__(self) -> None:
-        self.at: dict[bytes, list[float]] = {}
+    def __init__(self, notes: _Notes) -> None:
+        self._notes = notes
 
     def write(self, data: bytes) -> None:
         if b'"messageDelta"' in data:
-            session = data.partition(_ID)[2].partition(b'"')[0]
-            self.at.setdefault(session, []).append(time.perf_counter())
+            self._notes.add(data.partition(_ID)[2].partition(b'"')[0])
 
     def close(self) -> None:
         pass
@@ -138,9 +181,13 @@ class _Chats:
     """The daemon but for its pipe, with so many clients, each with a chat of its own."""
 
     def __init__(self, options: Options, model: ModelProvider, chats: int, store: SessionStore | None = None) -> None:
-        self.studio = Studio(Path(mkdtemp(dir=options.scratch)), model=cast("Any", model), store=store)
-        server, self.arrivals = CompanionServer(ServerDescription(name="bench", version="1")), _Arrivals()
-        server.dispatcher.set_writer(self.arrivals, include_headers=True)
+        folder = Path(mkdtemp(dir=options.scratch))
+        # By default ten answers come at once, and the other chats wait for a slot.
+        calls = chats + 1  # and the summariser of the one that is compressed
+        self.studio = Studio(folder, model=cast("Any", model), store=store, most_model_calls=calls)
+        self.notes = _Notes()
+        server = CompanionServer(ServerDescription(name="bench", version="1"))
+        server.dispatcher.set_writer(_Arrivals(self.notes), include_headers=True)
         self._clients = [Client(f"client-{number}", ConnectionSink(server.connection)) for number in range(chats)]
         for client in self._clients:
             self.studio.app.attach(client)
@@ -151,38 +198,45 @@ class _Chats:
         assert result.finish_reason == "STOP", result.finish_reason
 
 
-async def _ours(options: Options, base_url: str, chats: int) -> tuple[float, list[float]]:
-    """Seconds of CPU, and the seconds between the deltas of one chat."""
+async def _in_turns(options: Options, base_url: str, chats: int, deltas: int) -> dict[str, list[_Round]]:
+    """Rounds of the whole with the SDK, of the SDK alone, of a model behind our own port, and of its pauses alone: what
+    the machine and the event loop make of those.
+    """
     gemini = from_environment({"GEMINI_API_KEY": "bench", "GOOGLE_GEMINI_BASE_URL": base_url})
     assert gemini is not None
     model = GeminiProvider(gemini)
     await model.warm_up()
-    ours = _Chats(options, model, chats)
-    spent = await _spent(ours.chat, chats, ours.arrivals.at.clear)
-    await ours.studio.app.close()
-    await model.close()
-    return spent, _gaps(ours.arrivals.at.values())
+    ours, paced = _Chats(options, model, chats), _Chats(options, _Paced(deltas), chats)
+    alone, bare = _Notes(), _Notes()
+    client = genai.Client(api_key="bench", http_options=types.HttpOptions(base_url=base_url))
 
-
-async def _paced(options: Options, chats: int, deltas: int) -> tuple[float, list[float]]:
-    """The same with a model in this process, behind our own port."""
-    ours = _Chats(options, _Paced(deltas), chats)
-    spent = await _spent(ours.chat, chats, ours.arrivals.at.clear)
-    await ours.studio.app.close()
-    return spent, _gaps(ours.arrivals.at.values())
-
-
-async def _bare(chats: int, deltas: int) -> tuple[float, list[float]]:
-    """The same of the pauses, with nothing between them: what the machine and the event loop make of it."""
-    at: dict[int, list[float]] = {}
+    async def read(number: int) -> None:
+        async for _piece in await client.aio.models.generate_content_stream(model=MODEL, contents="Hello"):
+            alone.add(number)
 
     async def wait(number: int) -> None:
         for _ in range(deltas):
             await asyncio.sleep(_PAUSE_MS / 1000)
-            at.setdefault(number, []).append(time.perf_counter())
+            bare.add(number)
 
-    spent = await _spent(wait, chats, at.clear)
-    return spent, _gaps(at.values())
+    contenders: dict[str, tuple[Callable[[int], Awaitable[None]], _Notes]] = {
+        "ours": (ours.chat, ours.notes),
+        "sdk": (read, alone),
+        "paced": (paced.chat, paced.notes),
+        "bare": (wait, bare),
+    }
+    rounds: dict[str, list[_Round]] = {who: [] for who in contenders}
+    for number in range(options.rounds(5) + 1):
+        for who, (work, notes) in contenders.items():
+            await asyncio.gather(*map(work, range(chats)))
+            taken = notes.taken(deltas)
+            if number:  # the first one loads what is loaded late
+                rounds[who].append(taken)
+    await client.aio.aclose()
+    await ours.studio.app.close()
+    await paced.studio.app.close()
+    await model.close()
+    return rounds
 
 
 async def _beside_long_ones(options: Options, chats: int, deltas: int, size: int) -> list[float]:
@@ -196,34 +250,13 @@ async def _beside_long_ones(options: Options, chats: int, deltas: int, size: int
     app, client = ours.studio.app, ours.studio.client
     long = await ours.studio.load(decode_contents(contents))
     await asyncio.gather(*map(ours.chat, range(chats)))
-    ours.arrivals.at.clear()
+    ours.notes.taken(deltas)
     streaming = [asyncio.create_task(ours.chat(number)) for number in range(chats)]
+    while ours.notes.chats < chats:
+        await asyncio.sleep(_PAUSE_MS / 1000)
     result, _ = await asyncio.gather(app.compress(client, long.session_id), app.import_session(client, str(file)))
     assert result.status == "COMPRESSED", result.status
     ended = time.perf_counter()
     await asyncio.gather(*streaming)
     await app.close()
-    return _gaps([[at for at in times if at <= ended] for times in ours.arrivals.at.values()])
-
-
-async def _sdk_alone(base_url: str, chats: int) -> tuple[float, list[float]]:
-    """The same of the SDK."""
-    at: dict[int, list[float]] = {}
-    client = genai.Client(api_key="bench", http_options=types.HttpOptions(base_url=base_url))
-
-    async def read(number: int) -> None:
-        async for _piece in await client.aio.models.generate_content_stream(model=MODEL, contents="Hello"):
-            at.setdefault(number, []).append(time.perf_counter())
-
-    spent = await _spent(read, chats, at.clear)
-    await client.aio.aclose()
-    return spent, _gaps(at.values())
-
-
-async def _spent(work: Callable[[int], Awaitable[None]], times: int, begin: Callable[[], None]) -> float:
-    """Seconds of CPU that it takes so many times at once, once everything is loaded."""
-    await asyncio.gather(*map(work, range(times)))
-    begin()
-    busy = time.process_time()
-    await asyncio.gather(*map(work, range(times)))
-    return time.process_time() - busy
+    return ours.notes.gaps(until=ended)

@@ -6,6 +6,7 @@ import gc
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -57,9 +58,12 @@ def resident_mib(pid: int) -> float:
 
 
 def descendants(pid: int) -> list[int]:
-    """Process ids of children and their children; none where the system does not tell."""
-    try:
-        children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()]
-    except OSError:
-        return []
+    """Process ids of children and their children; none where the system does not tell.
+
+    The system lists a child with the thread that started it: a browser starts its own from another than its first.
+    """
+    children: list[int] = []
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # the thread has ended
+            children += map(int, listed.read_text("utf-8").split())
     return children + [below for child in children for below in descendants(child)]
