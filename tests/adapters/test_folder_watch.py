@@ -83,3 +83,34 @@ async def test_a_name_that_is_no_text_is_told_of_and_ends_no_watch(tmp_path: Pat
             await told.wait()
         (tmp_path / "a.toml").write_text("1", "utf-8")
         await told.wait()
+
+
+async def test_where_the_system_refuses_to_watch_folders_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object, **kwargs: object) -> object:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr("gemini_companion.adapters.notices.notifier", lambda: refuse)
+    told: asyncio.Queue[None] = asyncio.Queue()
+
+    async def tell() -> None:
+        await told.put(None)
+
+    def put(text: str) -> None:
+        (tmp_path / "beside").write_text(text, "utf-8")
+        os.replace(tmp_path / "beside", folder / "one.toml")
+
+    folder = tmp_path / "missing" / "commands"
+    task = asyncio.create_task(FolderWatch([folder], look_seconds=0.001).run(tell))
+    async with asyncio.timeout(PATIENCE):
+        await told.get()  # once at the start
+        folder.mkdir(parents=True)
+        put("1")
+        await told.get()
+        put("longer")
+        await told.get()
+        (folder / "one.toml").unlink()
+        await told.get()
+    task.cancel()
+    await asyncio.wait({task})

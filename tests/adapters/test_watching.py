@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from gemini_companion.adapters.watching import FileWatch
-from gemini_companion.engine.errors import CompanionError
 from tests.support.patience import PATIENCE
 
 
@@ -282,33 +281,6 @@ async def test_what_the_callback_raises_ends_the_watch_and_reaches_its_owner(fil
     async with asyncio.timeout(PATIENCE):
         with pytest.raises(FileNotFoundError, match="own"):
             await task
-
-
-async def test_a_system_that_refuses_to_watch_is_a_fault_with_a_hint(file: Path, monkeypatch: pytest.MonkeyPatch):
-    def refuse(*args: object, **kwargs: object) -> object:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("gemini_companion.adapters.notices.notifier", lambda: refuse)
-    async with asyncio.timeout(PATIENCE):
-        with pytest.raises(CompanionError, match="No space") as refused:
-            await FileWatch([file]).run(Heard())
-    assert refused.value.hint
-
-
-async def test_a_folder_that_always_vanishes_ends_the_watch_after_some_attempts(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-):
-    attempts: list[int] = []
-
-    def vanish(*args: object, **kwargs: object) -> object:
-        attempts.append(1)
-        raise FileNotFoundError("No such folder")
-
-    monkeypatch.setattr("gemini_companion.adapters.notices.notifier", lambda: vanish)
-    async with asyncio.timeout(PATIENCE):
-        with pytest.raises(CompanionError, match="No such folder"):
-            await FileWatch([file]).run(Heard())
-    assert len(attempts) > 1
 
 
 async def test_a_path_that_cannot_be_does_not_disturb_the_others(file: Path, tmp_path: Path):

@@ -12,7 +12,10 @@ from gemini_companion.adapters.watching import FileWatch
 from tests.support.patience import PATIENCE
 
 
-async def test_a_fault_that_lasts_is_met_less_and_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fault_that_lasts_is_met_less_and_less_often_and_the_log_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
     rests: list[float] = []
     enough, step = asyncio.Event(), asyncio.sleep
 
@@ -40,4 +43,5 @@ async def test_a_fault_that_lasts_is_met_less_and_less_often(tmp_path: Path, mon
     watching.cancel()
     with suppress(asyncio.CancelledError):
         await watching
+    assert "RuntimeError: It cannot tell" in caplog.text
     assert rests[:9] == [1, 2, 4, 8, 16, 32, 60, 60, 60]

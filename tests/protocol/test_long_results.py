@@ -58,3 +58,21 @@ async def test_others_get_their_turn_while_a_long_list_is_made_ready() -> None:
             turns += 1
             await asyncio.sleep(0)
     assert turns >= 50
+
+
+async def test_a_cancel_that_comes_while_a_result_is_made_ready_comes_too_late_for_it() -> None:
+    answers = Answers()
+    calls = Calls(answers.send)
+    handled = asyncio.Event()
+
+    async def handle() -> Page:
+        handled.set()
+        return Page(long_list=tuple({"number": number} for number in range(5 * SLICE)))
+
+    calls.start(1, "page", handle)
+    async with asyncio.timeout(PATIENCE):
+        await handled.wait()
+        assert not answers.bodies
+        calls.cancel(1)
+        await answers.arrived.wait()
+    assert len(json.loads(answers.bodies[0])["result"]["longList"]) == 5 * SLICE

@@ -1,4 +1,4 @@
-"""Watching a few files for changes, without polling."""
+"""Watching a few files for changes: by the system's notices, or where it refuses them by looking every few seconds."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import logging
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from gemini_companion.adapters.notices import Untold, changed_names, notifier
-from gemini_companion.engine.errors import CompanionError
 
 logger = logging.getLogger(__name__)
 
 OnChange: TypeAlias = Callable[[frozenset[Path]], Awaitable[None]]
-_Stamp: TypeAlias = tuple[int, int, int] | None
+Stamp: TypeAlias = tuple[int, int, int] | None
 _Folders: TypeAlias = frozenset[str]
 
 _ATTEMPTS: Final = 5
@@ -24,6 +24,10 @@ _REST: Final = 5
 """Waits for more changes, before what ended is watched anew: whoever makes names without end keeps nobody busy."""
 _LONGEST_REST: Final = 60.0
 """Seconds that such a rest takes at most. Each that follows another takes twice as long, until something is told."""
+LOOK_SECONDS: Final = 5.0
+"""Between two looks at files where the system refuses to watch."""
+_LOOKS: Final = 12
+"""Looks until the system is asked again: what it has too few of may be free by then."""
 
 
 class FileWatch:
@@ -34,16 +38,17 @@ class FileWatch:
     folder. A file that is a link is watched at its target too.
     """
 
-    def __init__(self, paths: Iterable[Path], *, debounce_ms: int = 200) -> None:
+    def __init__(self, paths: Iterable[Path], *, debounce_ms: int = 200, look_seconds: float = LOOK_SECONDS) -> None:
         self._paths = tuple(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))
         self._debounce_ms = debounce_ms
-        self._stamps = {path: _stamp(path) for path in self._paths}
+        self._look_seconds = look_seconds
+        self._stamps = {path: stamp_of(path) for path in self._paths}
 
     async def run(self, on_change: OnChange) -> None:
         """Call `on_change` with the absolute paths that changed, one call at a time, until cancelled.
 
         Changes within `debounce_ms` come in one call; those during a call come in the next. An exception of `on_change`
-        ends the watch. Raises `CompanionError` if the system refuses to watch.
+        ends the watch. Where the system refuses to watch, the files are looked at every `look_seconds`.
         """
         if not self._paths:
             return
@@ -51,7 +56,10 @@ class FileWatch:
         async def watch() -> None:
             await self._watch(await asyncio.to_thread(self.folders), on_change)
 
-        await watch_again(watch)
+        async def look() -> None:
+            await self._report(set(), on_change)
+
+        await watch_again(watch, look, self._look_seconds)
 
     async def _watch(self, folders: _Folders, on_change: OnChange) -> None:
         """Report changes until other folders must be watched, or a watched one may have been replaced."""
@@ -66,7 +74,7 @@ class FileWatch:
                     return
 
     async def _report(self, named: set[Path | None], on_change: OnChange) -> None:
-        stamps = await asyncio.to_thread(lambda: {path: _stamp(path) for path in self._paths})
+        stamps = await asyncio.to_thread(lambda: {path: stamp_of(path) for path in self._paths})
         changed = frozenset(path for path in self._paths if path in named or stamps[path] != self._stamps[path])
         self._stamps = stamps
         if changed:
@@ -93,20 +101,40 @@ class _FolderGone(Exception):
     """A folder was deleted between being found and being watched."""
 
 
-async def watch_again(watch: Callable[[], Awaitable[None]]) -> None:
+class _Refused(Exception):
+    """The system does not watch."""
+
+
+async def watch_again(
+    watch: Callable[[], Awaitable[None]], look: Callable[[], Awaitable[None]], look_seconds: float
+) -> None:
     """Call `watch`, which finds its folders and returns when others must be watched, until cancelled.
 
-    Raises `CompanionError` if its folders are gone by the time they are to be watched, five times on end.
+    If the system refuses, or its folders are gone by the time they are to be watched, five times on end, `look` is
+    called every `look_seconds` in its place, and once a minute `watch` again.
     """
     failures = 0
     while True:
         try:
             await watch()
             failures = 0
-        except _FolderGone as gone:
+        except (_FolderGone, _Refused) as fault:
             failures += 1
-            if failures == _ATTEMPTS:
-                raise _refused(gone) from gone
+            if isinstance(fault, _FolderGone) and failures < _ATTEMPTS:
+                continue
+            _tell_once(str(fault))
+            for _ in range(_LOOKS):
+                await look()
+                await asyncio.sleep(look_seconds)
+
+
+@lru_cache(maxsize=8)  # each watch of the process meets the same one
+def _tell_once(fault: str) -> None:
+    logger.warning(
+        "The system does not watch files for changes (%s), so they are looked at every few seconds. If it allows too"
+        " few watches, allow it more.",
+        fault,
+    )
 
 
 async def batches(
@@ -116,15 +144,20 @@ async def batches(
 
     None comes again where something was changed that cannot be told, as a name that is no UTF-8: whoever reads looks
     for itself. Changes within `debounce_ms` come together, and so do those that happen while the reader is at work.
-    Raises `CompanionError` if the system refuses to watch.
+    For `watch_again`, which knows what to do where the system refuses.
     """
-    await asyncio.to_thread(notifier)
+    try:
+        await asyncio.to_thread(notifier)
+    except (ImportError, OSError) as fault:
+        raise _Refused(str(fault)) from fault
     shortest = rest = debounce_ms * _REST / 1000
     while True:
         async with aclosing(changed_names(sorted(folders), debounce_ms)) as events:
             coming = asyncio.create_task(_next(events))
             try:
-                await asyncio.sleep(0)  # after this step the system watches
+                await asyncio.sleep(0)  # after this step the system watches, or has refused
+                if coming.done():
+                    await coming
                 yield set()
                 while True:
                     changed = set(filter(concerns_us, await coming))
@@ -132,8 +165,8 @@ async def batches(
                     coming = asyncio.create_task(_next(events))
                     if changed:
                         yield changed
-            except Untold:
-                logger.info("Something was changed whose name cannot be told; it is watched anew.")
+            except Untold as fault:
+                logger.info("What was changed cannot be told (%s); it is watched anew.", fault)
             finally:
                 await _end(coming)
         await asyncio.sleep(rest)
@@ -146,7 +179,7 @@ async def _next(events: AsyncGenerator[set[str]]) -> set[str]:
     except FileNotFoundError as fault:
         raise _FolderGone(str(fault)) from fault
     except (OSError, RuntimeError, ValueError) as fault:  # the extension's own errors are RuntimeErrors
-        raise _refused(fault) from fault
+        raise _Refused(str(fault)) from fault
 
 
 async def _end(task: asyncio.Task[Any]) -> None:
@@ -177,17 +210,10 @@ def nearest_folder(folder: Path) -> Path:
     return next((candidate for candidate in (folder, *folder.parents) if candidate.is_dir()), Path(folder.anchor))
 
 
-def _stamp(path: Path) -> _Stamp:
+def stamp_of(path: Path) -> Stamp:
     """Inode, size and modification time, which change with the file; `None` if it does not exist."""
     try:
         found = path.stat()
     except (OSError, ValueError):
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _refused(fault: Exception) -> CompanionError:
-    return CompanionError(
-        f"Files cannot be watched for changes: {fault}",
-        hint="Changes of settings count from the next start on. If the system allows too few watches, allow it more.",
-    )

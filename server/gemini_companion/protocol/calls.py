@@ -42,6 +42,8 @@ class Call:
     has_begun: bool = False
     deadline: asyncio.TimerHandle | None = None
     """Set by a cancel: when the answer goes out without waiting for the handler any longer."""
+    is_done: bool = False
+    """The handler has returned: what it did is done, so that is the answer, and a cancel comes too late."""
 
 
 class Calls:
@@ -81,7 +83,7 @@ class Calls:
         is answered for.
         """
         call = self._by_id.get(call_id)
-        if call is None or call.task is None or call.deadline is not None:
+        if call is None or call.task is None or call.deadline is not None or call.is_done:
             return
         if call.notes_cancel and not call.has_begun:
             asyncio.get_running_loop().call_soon(call.task.cancel)
@@ -115,7 +117,11 @@ class Calls:
     async def _run(self, call: Call, handle: Callable[[], Awaitable[Any]]) -> None:
         call.has_begun = True
         try:
-            result = await _with_lists_encoded(await handle())
+            result = await handle()
+            call.is_done = self._by_id.get(call.id) is call
+            if call.is_done and call.deadline is not None:
+                call.deadline.cancel()
+            result = await _with_lists_encoded(result)
             body = encode_body({"jsonrpc": "2.0", "id": call.id, "result": result})
         except (Exception, asyncio.CancelledError) as error:
             wire = to_wire(error, doing=call.method)

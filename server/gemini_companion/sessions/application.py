@@ -170,16 +170,21 @@ class Application:
                 system_instruction=system_instruction,
                 parent=parent,
             )
-            session = await self._sessions.create(meta, entries, fork)
-            switch.to(meta.session_id)
-            await refresh_environment(session)
+            async with self._sessions.made(meta, entries, fork) as session:
+                await refresh_environment(session)
+                if entries or fork:
+                    await session.update_listing()
+            switch.to(meta.session_id)  # from here on it is asked for: nothing is waited for until that is answered
             self.expect_prompt()
             return session
 
     async def list_sessions(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionList:
         """This project's sessions, newest first. `cursor` is the `next_cursor` of the page before."""
         return await listed(
-            await self.services.store.list(query=query, limit=limit, cursor=cursor), self.services, self._sessions.held
+            await self.services.store.list(query=query, limit=limit, cursor=cursor),
+            self.services,
+            self._sessions.held,
+            hidden=self._sessions.given_up,
         )
 
     async def open_session(self, client: Client, session_id: str, *, take_over: bool = False) -> SessionInfo:
@@ -223,7 +228,6 @@ class Application:
                 fork=fork,
                 switch=switch,
             )
-        await session.update_listing()
         return self.info(session)
 
     async def rename(self, client: Client, session_id: str, title: str) -> SessionInfo:
@@ -257,7 +261,6 @@ class Application:
                     entries=entries,
                     switch=switch,
                 )
-        await session.update_listing()
         return msgspec.structs.replace(self.info(session), warnings=imported.warnings)
 
     def info(self, session: Session) -> SessionInfo:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from gemini_companion.sessions.session import Session
+
+_T = TypeVar("_T")
 
 
 def cancel_job(session: Session, by: str, *, turn_id: str | None = None, compression_id: str | None = None) -> bool:
@@ -34,3 +38,13 @@ async def list_what_is_done(session: Session) -> None:
         await session.update_listing()
     except asyncio.CancelledError:
         await session.update_listing()
+
+
+async def to_its_end(work: Coroutine[Any, Any, _T]) -> _T:
+    """What `work` returns. It runs to its end even if whoever waits for it is cancelled."""
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody is left to hear of it
+        raise

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.counting import StoredCounts
-from gemini_companion.engine.history.log import CompressionResult, Entry
-from gemini_companion.engine.tokens.ledger import TokenLedger
+from gemini_companion.engine.history.log import Entry
 from gemini_companion.sessions.agent_surroundings import services_of
+from gemini_companion.sessions.cancelling import to_its_end
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.collector import COLLECTOR
@@ -21,11 +22,12 @@ from gemini_companion.sessions.constraints.project import take_in_first_rules, t
 from gemini_companion.sessions.context.late_environment import refresh_environment
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.forking import Fork
+from gemini_companion.sessions.making import Making
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import is_much, load, off_loop
-from gemini_companion.sessions.unlogged import Unlogged
+from gemini_companion.sessions.unlogged import Remnant
 
 KEPT_IDLE: Final = 4
 """Sessions that nobody uses and that stay loaded, so that going back to one is quick."""
@@ -35,20 +37,6 @@ IDLE_SECONDS: Final = 300.0
 
 _REMEMBERED: Final = 1_000
 """Sessions whose numbers are remembered after they were let go."""
-
-
-class _Remnant(NamedTuple):
-    """What is remembered of a session that was let go."""
-
-    version: int
-    """Its newest entry. If that has changed, another process had the session meanwhile."""
-    ledger: TokenLedger
-    """What the API's counts taught."""
-    last_result: CompressionResult | None
-    """Of the newest compression; one that found nothing to do is in no log."""
-    unlogged: Unlogged
-    is_surrounded: bool
-    """Its numbers had what stands ahead of the conversation."""
 
 
 class SessionRegistry:
@@ -71,14 +59,15 @@ class SessionRegistry:
         self._taken: set[str] = set()
         """Those whose log was read, and closed, since their lease was taken. Others may have been written meanwhile."""
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._remnants: dict[str, _Remnant] = {}
+        self._remnants: dict[str, Remnant] = {}
         self._letting_go: asyncio.Task[None] | None = None
         self._keeping: set[asyncio.Task[None]] = set()
         """What keeps the sizes of contents in the background."""
         self._one_at_a_time = asyncio.Lock()
         self._agents: dict[str, set[str]] = {}
         """By chat, the sessions of its subagents."""
-        services.use_sessions(self.create)
+        self._making = Making(self._unmake)
+        services.use_sessions(self.made)
 
     def __iter__(self) -> Iterator[Session]:
         return iter(list(self._sessions.values()))
@@ -95,7 +84,7 @@ class SessionRegistry:
     async def load(self, session_id: str) -> Session:
         """The session as it is now, whichever process holds it. Raises `SessionNotFound`, `StorageFault`."""
         user, session = asyncio.current_task(), self.held(session_id)
-        return self._used(session, user) if session else await _whole(self._load(session_id, user))
+        return self._used(session, user) if session else await to_its_end(self._load(session_id, user))
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> Session:
         """The session, held for writing; what a crash left open is closed.
@@ -106,18 +95,37 @@ class SessionRegistry:
         user, session = asyncio.current_task(), self.held(session_id)
         if session is not None:
             return self._used(session, user)
-        return await _whole(self._hold(session_id, user, take_over=take_over))
+        return await to_its_end(self._hold(session_id, user, take_over=take_over))
 
-    async def create(self, meta: SessionMeta, entries: Sequence[Entry], fork: Fork | None = None) -> Session:
-        """A new session of these entries, or one that begins as a fork does, held. Raises `StorageFault`."""
+    @property
+    def given_up(self) -> Collection[str]:
+        """Ids of those that nobody is told of, and that may still be in the store for a moment."""
+        return self._making.given_up
+
+    @asynccontextmanager
+    async def made(
+        self, meta: SessionMeta, entries: Sequence[Entry], fork: Fork | None = None
+    ) -> AsyncGenerator[Session]:
+        """A new session of these entries, or one that begins as a fork does, held. Raises `StorageFault`.
+
+        Nothing of it stays if the block is cancelled or fails: whoever asked for it is told of it behind the block.
+        """
         begin = (fork.own, fork.ranges) if fork else (entries, ())
-        first = await self._services.store.create(meta, *begin, EVENT_NUMBERS)
-        if meta.agent is not None:
-            self._agents.setdefault(meta.agent.session_id, set()).add(meta.session_id)
-        session = await self._fold(meta, entries, first_event=first, fork=fork)
-        self._taken.add(meta.session_id)
-        await take_in_first_rules(session)
-        return self._used(session, asyncio.current_task())
+        write = self._services.store.create(meta, *begin, EVENT_NUMBERS)
+        async with self._making.written(meta.session_id, write) as first:
+            if meta.agent is not None:
+                self._agents.setdefault(meta.agent.session_id, set()).add(meta.session_id)
+            session = await self._fold(meta, entries, first_event=first, fork=fork)
+            self._taken.add(meta.session_id)
+            await take_in_first_rules(session)
+            yield self._used(session, asyncio.current_task())
+
+    async def _unmake(self, session_id: str) -> None:
+        for agents in self._agents.values():
+            agents.discard(session_id)
+        if (session := self._sessions.get(session_id)) is not None:
+            await session.stop("delete")
+        await self.delete(session_id)
 
     def end_preparing(self) -> None:
         """A client has left a session: nothing is prepared in a chat that nobody has open, and where nothing runs."""
@@ -161,6 +169,7 @@ class SessionRegistry:
 
     async def close(self) -> None:
         """End what goes on by itself, and keep what is still to be kept for replay."""
+        await self._making.close()
         for session in self:
             session.channel.keep_deltas()
         await asyncio.gather(*self._keeping, *(keep_counts(session) for session in self))
@@ -204,7 +213,7 @@ class SessionRegistry:
                 return
             self._remnants.pop(session_id, None)
             session.ledger.forget_texts()
-            self._remnants[session_id] = _Remnant(
+            self._remnants[session_id] = Remnant(
                 session.history.version,
                 session.ledger,
                 session.last_result,
@@ -288,7 +297,7 @@ class SessionRegistry:
         entries: Sequence[Entry],
         *,
         first_event: int,
-        remnant: _Remnant | None = None,
+        remnant: Remnant | None = None,
         counts: StoredCounts | None = None,
         fork: Fork | None = None,
     ) -> Session:
@@ -332,17 +341,7 @@ class SessionRegistry:
         return session
 
 
-async def _surround(session: Session, remnant: _Remnant | None) -> None:
+async def _surround(session: Session, remnant: Remnant | None) -> None:
     """Build what stands ahead of the conversation, if it was let go with that: its numbers count it."""
     if remnant is not None and remnant.is_surrounded:
         await refresh_environment(session)
-
-
-async def _whole(opening: Coroutine[Any, Any, Session]) -> Session:
-    """What `opening` returns. It runs to its end even if whoever waits for it is cancelled."""
-    task = asyncio.create_task(opening, name="opening a session")
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody is left to hear of it
-        raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import msgspec
@@ -39,8 +39,12 @@ def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
     )
 
 
-async def listed(page: SessionPage, services: Services, held: Callable[[str], Session | None]) -> SessionList:
-    """A page of the store, with what each session takes and when it goes. Raises `StorageFault`."""
+async def listed(
+    page: SessionPage, services: Services, held: Callable[[str], Session | None], *, hidden: Collection[str] = ()
+) -> SessionList:
+    """A page of the store without the `hidden` ids, with what each session takes and when it goes. Raises
+    `StorageFault`.
+    """
     limits, now = services.settings().session_retention, services.clock.now()
     shown = frozenset(meta.session_id for meta in page.sessions)
     stored = await services.store.stored(
@@ -51,6 +55,8 @@ async def listed(page: SessionPage, services: Services, held: Callable[[str], Se
     takes = {one.session_id: one for one in stored}
     found: list[SessionInfo] = []
     for meta in page.sessions:
+        if meta.session_id in hidden:
+            continue
         info = session_info(meta, held(meta.session_id))
         if (one := takes.get(meta.session_id)) is not None:
             info = msgspec.structs.replace(info, size=one.size, leaves_at=leaves_at(one, limits, leaving, now))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.log import CompressionResult, Entry
 from gemini_companion.engine.history.tool_entries import ChangeEntry
 from gemini_companion.engine.statistics.spending import Spending
+from gemini_companion.engine.tokens.ledger import TokenLedger
 
 
 @dataclass(slots=True)
@@ -32,3 +34,17 @@ class Unlogged:
         self.spent_by_agents.apply(entry)
         if isinstance(entry, ChangeEntry):
             self.changed_by_agents.update(change.path for change in entry.changes)
+
+
+class Remnant(NamedTuple):
+    """What is remembered of a session that was let go."""
+
+    version: int
+    """Its newest entry. If that has changed, another process had the session meanwhile."""
+    ledger: TokenLedger
+    """What the API's counts taught."""
+    last_result: CompressionResult | None
+    """Of the newest compression; one that found nothing to do is in no log."""
+    unlogged: Unlogged
+    is_surrounded: bool
+    """Its numbers had what stands ahead of the conversation."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias
 
 import msgspec
@@ -17,8 +18,8 @@ from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.settings.effective import AgentOverride, Settings
 from gemini_companion.tools.tool import Tool
 
-Create: TypeAlias = Callable[[SessionMeta, Sequence[Entry]], Awaitable[Any]]
-"""Makes a session of an agent, held by this process."""
+Create: TypeAlias = Callable[[SessionMeta, Sequence[Entry]], AbstractAsyncContextManager[Any]]
+"""Makes a session of an agent, held by this process. Nothing of it stays if the block does not end."""
 
 MOST_LISTED = 64
 """Agents that the model is told of."""

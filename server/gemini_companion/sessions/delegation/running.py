@@ -112,9 +112,10 @@ class AgentsOfSession:
             agent=AgentCall(definition=agent, session_id=chat.session_id, turn_id=self._turn_id, call_id=self._call_id),
         )
         assert service.create is not None  # otherwise no agent is known
-        child: Session = await service.create(meta, ())
-        if rules := [one for one in chat.history.standing if one.scope == "session"]:
-            await child.append(*(draft_of(child, one) for one in rules))
+        child: Session
+        async with service.create(meta, ()) as child:
+            if rules := [one for one in chat.history.standing if one.scope == "session"]:
+                await child.append(*(draft_of(child, one) for one in rules))
         return child
 
     def _of_person(self) -> Tooling:
