@@ -53,6 +53,35 @@ const scenes = {
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 300);
   },
 
+  "takes a marker away as a whole with a word, and undo brings it back": async ({ page, frames }) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.evaluate(() => window.tests.show(window.tests.conversation(3, 200)));
+    const area = page.getByRole("textbox", { name: "Prompt", exact: true });
+    await area.pressSequentially("see ");
+    await page.evaluate(() => window.tests.copyLongPrompt());
+    await page.keyboard.press("Control+v");
+    await page.keyboard.type(" ");
+    await frames(3);
+    const before = await area.inputValue();
+    assert.match(before, /^see \[Pasted text 1: [\d,]+ lines\] $/);
+    await page.keyboard.press("Control+Backspace");
+    await frames(2);
+    assert.equal(await area.inputValue(), "see ");
+    await page.keyboard.press("Control+z");
+    await frames(2);
+    assert.equal(await area.inputValue(), before);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Control+Delete");
+    await frames(2);
+    assert.equal((await area.inputValue()).trimStart(), before.slice("see ".length), "a word beside it goes alone");
+    await page.keyboard.press("Control+z");
+    await page.keyboard.press("Control+Home");
+    for (const _ of "see") await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Control+Delete");
+    await frames(2);
+    assert.match(await area.inputValue(), /^see ?$/);
+  },
+
   "takes a long text that is dropped where it was dropped, and leaves a short one to the browser": async ({
     page,
     frames,
@@ -72,6 +101,14 @@ const scenes = {
     assert.equal(await drop("x".repeat(3_000)), false);
     await frames(2);
     assert.equal(await area.inputValue(), "[Pasted text 1: 1 line]first second");
+    // What the browser drops does not get into a marker.
+    const { x, y, height } = await area.boundingBox();
+    const browser = await page.context().newCDPSession(page);
+    const data = { items: [{ mimeType: "text/plain", data: "short" }], dragOperationsMask: 1 };
+    for (const type of ["dragEnter", "dragOver", "drop"])
+      await browser.send("Input.dispatchDragEvent", { type, x: x + 40, y: y + height / 2, data });
+    await frames(2);
+    assert.equal(await area.inputValue(), "short[Pasted text 1: 1 line]first second");
   },
 };
 

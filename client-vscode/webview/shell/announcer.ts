@@ -18,6 +18,8 @@ type Tool = AnswerRow["tools"][number];
 export class Announcer {
   /** The last known state of a row: what was announced once is not announced again. */
   readonly #known = new Map<string, string>();
+  /** How answers ended, as far as that was announced: a chat that is opened again tells no end twice. */
+  readonly #told = new Map<string, string>();
 
   /** What became of rows that were known, for a page that is brought up to date while something runs; the rest of a sync is history. */
   catchUp(rows: readonly Row[], settings: Pick<PanelSettings, "announce" | "locale">): readonly Announcement[] {
@@ -54,13 +56,21 @@ export class Announcer {
       }
       const item =
         row.kind === "answer"
-          ? answerAnnouncement(row, before, settings)
+          ? this.#untold(row, answerAnnouncement(row, before, settings))
           : row.kind === "divider"
             ? dividerAnnouncement(row, settings.locale)
             : undefined;
       if (item !== undefined && (item.assertive || settings.announce !== "off")) announcements.push(item);
     }
     return announcements;
+  }
+
+  /** The news of an answer, unless it is an end that was announced and from which it did not go on. */
+  #untold(row: AnswerRow, item: Announcement | undefined): Announcement | undefined {
+    if (item === undefined || answerLook(row.state).isLive) return item;
+    if (this.#told.get(row.id) === row.state) return undefined;
+    this.#told.set(row.id, row.state);
+    return item;
   }
 
   /** What became of a call since it was known; those of an older answer that was scrolled to are history. */
@@ -77,7 +87,10 @@ export class Announcer {
   }
 
   #remember(row: Row): string {
-    if (row.kind === "answer") for (const tool of row.tools) this.#rememberTool(tool);
+    if (row.kind === "answer") {
+      for (const tool of row.tools) this.#rememberTool(tool);
+      if (answerLook(row.state).isLive) this.#told.delete(row.id);
+    }
     const state =
       row.kind === "answer"
         ? phaseOf(row)

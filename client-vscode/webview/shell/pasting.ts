@@ -7,7 +7,7 @@ import { refuseLong } from "./actions.js";
 import { carriesFiles } from "./drop.js";
 import { isComposing } from "./keymap.js";
 import { formatBytes } from "./numbers.js";
-import { besideMarker, isLongPaste, markerDeletion, type Paste } from "./pastes.js";
+import { besideMarker, isLongPaste, markerDeletion, type Paste, type Span } from "./pastes.js";
 import { useShell, type Shell } from "./shell.js";
 import { replaceText } from "./textEdit.js";
 
@@ -20,6 +20,8 @@ export interface Pasting {
   readonly onDrop: (event: AreaEvent<DragEvent>) => void;
   /** The selection may have come into a marker. A browser tells of that a frame late: keys ask for it themselves. */
   readonly keepOutOfMarkers: () => void;
+  /** A word or a line is to be deleted, a text was dropped: a marker goes as a whole, and nothing gets into it. */
+  readonly onBeforeInput: (event: InputEvent) => void;
   /** True if the key is taken. */
   readonly onKeyDown: (event: AreaEvent<KeyboardEvent>) => boolean;
   /** Puts a text in the place of the selection, a long one as an attachment. */
@@ -44,7 +46,11 @@ export function usePasting(area: RefObject<HTMLTextAreaElement | null>): Pasting
   const pasting = useMemo(() => pastingInto(shell, area), [shell]);
   useEffect(() => {
     document.addEventListener("selectionchange", pasting.keepOutOfMarkers);
-    return () => document.removeEventListener("selectionchange", pasting.keepOutOfMarkers);
+    document.addEventListener("beforeinput", pasting.onBeforeInput);
+    return () => {
+      document.removeEventListener("selectionchange", pasting.keepOutOfMarkers);
+      document.removeEventListener("beforeinput", pasting.onBeforeInput);
+    };
   }, [pasting]);
   return pasting;
 }
@@ -59,6 +65,25 @@ function keepOutOfMarkers(shell: Shell, area: HTMLTextAreaElement, before: numbe
   const [from, to] = moving < other ? [moving, other] : [other, moving];
   if (from !== start || to !== end) area.setSelectionRange(from, to, direction);
   return moving;
+}
+
+/** By what part of a deletion's name: how far it reaches, where it is not one character. */
+const REACHES = [
+  ["Word", "word"],
+  ["SoftLine", "lineboundary"],
+  ["HardLine", "paragraphboundary"],
+] as const;
+
+/** What of the text a deletion at the caret takes. Only the browser knows where its words and lines end. */
+function reachOf(inputType: string, area: HTMLTextAreaElement): Span | undefined {
+  const reach = REACHES.find(([name]) => inputType === `delete${name}Backward` || inputType === `delete${name}Forward`);
+  const caret = area.selectionStart;
+  const selection = area.ownerDocument.getSelection();
+  if (reach === undefined || selection === null) return undefined;
+  selection.modify("extend", inputType.endsWith("Forward") ? "forward" : "backward", reach[1]);
+  const taken = { start: area.selectionStart, end: area.selectionEnd };
+  area.setSelectionRange(caret, caret);
+  return taken;
 }
 
 function pastingInto(shell: Shell, area: RefObject<HTMLTextAreaElement | null>): Pasting {
@@ -112,6 +137,26 @@ function pastingInto(shell: Shell, area: RefObject<HTMLTextAreaElement | null>):
   return {
     put,
     keepOutOfMarkers: keepOut,
+    onBeforeInput: (event) => {
+      const element = area.current;
+      if (element === null || event.target !== element || !event.cancelable) return;
+      const { selectionStart: caret, selectionEnd, value } = element;
+      const placed = shell.pastes.placed(value);
+      if (placed.length === 0 || caret !== selectionEnd) return;
+      const outside = besideMarker(placed, caret, -1);
+      if (outside !== caret && event.data !== null) {
+        event.preventDefault();
+        edit(outside, outside, event.data);
+        return;
+      }
+      const taken = reachOf(event.inputType, element);
+      if (taken === undefined) return;
+      const hit = placed.filter(({ start, end }) => start < taken.end && taken.start < end);
+      if (hit.length === 0) return;
+      event.preventDefault();
+      const start = Math.min(taken.start, ...hit.map((one) => one.start));
+      edit(start, Math.max(taken.end, ...hit.map((one) => one.end)), "");
+    },
     onPaste: (event) => {
       const text = asTyped(event.clipboardData?.getData("text/plain") ?? "");
       if (isLongPaste(text)) takeOver(event, text);

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Panel } from "../support/panel.js";
 import { patiently } from "../support/patience.js";
-import type { Stage } from "../support/stage.js";
+import { keepPicture, type Stage } from "../support/stage.js";
+import { askStore } from "../support/store.js";
+import { sentences } from "../support/texts.js";
 
 export function chatting(set: Stage): void {
   describe("chatting", () => {
@@ -112,6 +114,63 @@ export function chatting(set: Stage): void {
         .last()
         .getByRole("button", { name: /tokenizer\.py$/ })
         .waitFor();
+    });
+
+    test("a long paste is an attachment: read, kept over a reload, undone, put into the text, sent word for word", async () => {
+      const log = Array.from({ length: 1_200 }, (_, line) => `${line} ${sentences("A worker took a job", 5)}`).join(
+        "\n",
+      );
+      const shown = "Look at [Pasted text 1: 1,200 lines]";
+      await panel.composer.fill("Look at ");
+      await set.window.page.evaluate((text) => navigator.clipboard.writeText(text), log);
+      await panel.composer.press("End");
+      await panel.composer.press("Control+v");
+      await panel.stands(shown);
+      const chip = panel.button(/^Pasted text 1\b/);
+      await chip.waitFor();
+      await keepPicture(set, "pasting", "attached");
+
+      await chip.click();
+      await keepPicture(set, "pasting", "menu");
+      await panel.frame.getByRole("menuitem", { name: /^Open/ }).click();
+      await set.window.page.locator(".tab.active", { hasText: "Pasted text 1.txt" }).waitFor();
+      await patiently(
+        "it can be read",
+        async () => (await set.window.editorText()).includes("0 A worker") || undefined,
+      );
+      await keepPicture(set, "pasting", "opened");
+      await set.window.command("View: Close Editor");
+
+      await patiently("the draft is on the disk", () => set.server.keepsDraft("A worker took a job") || undefined);
+      await set.window.reload();
+      panel = new Panel(await set.window.showPanel());
+      await panel.stands(shown);
+      await keepPicture(set, "pasting", "reloaded");
+
+      await panel.composer.press("Control+End");
+      await panel.composer.press("Space");
+      await panel.composer.press("Control+Backspace");
+      await panel.stands("Look at ");
+      await panel.composer.press("Control+z");
+      await panel.stands(`${shown} `);
+      await panel.composer.press("Control+End");
+      await panel.composer.press("Backspace");
+      await panel.composer.press("Enter");
+      await panel.answers.first().waitFor();
+      await panel.isIdle();
+      expect((await set.emulator.asked(1)).prompt).toContain(`Look at ${log}`);
+      const [transcript] = await askStore(set.server, [
+        ["gemini/session/history", { sessionId: "newest", view: "transcript" }],
+      ]);
+      expect(JSON.stringify(transcript)).toContain(JSON.stringify(`Look at ${log}`).slice(1, -1));
+
+      // What was sent comes back as it was written.
+      await panel.composer.press("ArrowUp");
+      await panel.composer.press("Control+End");
+      await panel.button(/^Pasted text \d/).click();
+      await panel.frame.getByRole("menuitem", { name: "Insert as Text" }).click();
+      await panel.stands(`Look at ${log}`);
+      await keepPicture(set, "pasting", "as-text");
     });
 
     test("@ names a file, which goes along though it is not open", async () => {

@@ -51,6 +51,12 @@ export class Panel {
     return this.frame.getByRole("button", { name, ...(typeof name === "string" && { exact: true }) });
   }
 
+  /** Waits until the composer shows this. */
+  async stands(text: string): Promise<void> {
+    const read = async () => (await this.composer.inputValue()) === text || undefined;
+    await patiently(`the composer shows ${text.slice(0, 200)}`, read);
+  }
+
   /** Types a prompt and sends it with Enter. What else takes the focus meanwhile must not get it. */
   async send(text: string): Promise<void> {
     await patiently("the prompt stands in the composer", async () => {

@@ -69,6 +69,21 @@ describe("what is told of an answer", () => {
     expect(announcer.catchUp(rows, settings)).toEqual([]);
   });
 
+  it("is an interruption once, however often its chat is opened, until the answer has gone on", () => {
+    const announcer = new Announcer();
+    const error = { kind: "unfinished", message: "It was interrupted.", hint: "", retryable: false, actions: [] };
+    // The log comes first, whose finished rounds look like an answer that is done; then that it never was.
+    const open = () => {
+      announcer.learn([answer({ id: "a:other", state: "done", text: "Another chat." })]);
+      announcer.learn([answer({ state: "done", text: "Half." })]);
+      return announcer.read([answer({ state: "failed", text: "Half.", error, canGoOn: true })], settings);
+    };
+    expect(open()).toEqual([{ text: "It was interrupted.", assertive: true }]);
+    expect(open()).toEqual([]);
+    announcer.learn([answer({ state: "streaming", text: "Half." })]);
+    expect(announcer.read([answer({ state: "failed", text: "Half.", error })], settings)).toHaveLength(1);
+  });
+
   it("is the stop, and the question of a tool", () => {
     expect(
       told([
