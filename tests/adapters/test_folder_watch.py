@@ -102,7 +102,8 @@ async def test_where_the_system_refuses_to_watch_folders_are_looked_at(
         os.replace(tmp_path / "beside", folder / "one.toml")
 
     folder = tmp_path / "missing" / "commands"
-    task = asyncio.create_task(FolderWatch([folder], look_seconds=0.001).run(tell))
+    impossible = Path("/nowhere\0/x"), Path("/nowhere\ud800/x")
+    task = asyncio.create_task(FolderWatch([*impossible, folder], look_seconds=0.001).run(tell))
     async with asyncio.timeout(PATIENCE):
         await told.get()  # once at the start
         folder.mkdir(parents=True)

@@ -142,6 +142,27 @@ async def test_a_chat_whose_making_fails_is_gone_and_the_fault_is_told(
     assert await there(studio) == [source]
 
 
+async def test_a_defect_of_deleting_does_not_keep_the_store_from_being_closed(
+    studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(session_id: str) -> None:
+        raise RuntimeError("A defect.")
+
+    source, file = await prepared(studio, tmp_path)
+    hold = hold_at("once it is written", studio, monkeypatch)
+    monkeypatch.setattr(studio.store, "delete", fail)
+    closing = Hold(monkeypatch, studio.store, "close")
+    closing.release.set()
+    making = asyncio.create_task(new(studio, source, file))
+    async with asyncio.timeout(PATIENCE):
+        await hold.reached.wait()
+        making.cancel()
+        await asyncio.wait({making})
+        hold.release.set()
+        await studio.app.close()
+    assert closing.reached.is_set()
+
+
 async def test_a_subagent_that_is_stopped_while_its_session_is_made_leaves_none(
     studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:

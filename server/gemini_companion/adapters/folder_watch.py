@@ -74,6 +74,6 @@ class FolderWatch:
                 with os.scandir(folder) as entries:
                     for entry in islice(entries, _MOST_NAMES - len(found)):
                         found[entry.path] = stamp_of(Path(entry.path))
-            except OSError:
-                continue  # missing
+            except (OSError, ValueError):
+                continue  # missing, or no path that can be
         return found

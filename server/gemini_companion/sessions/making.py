@@ -42,8 +42,9 @@ class Making:
             raise
 
     async def close(self) -> None:
-        """Wait until those that were given up are gone."""
-        await asyncio.gather(*self._deleting)
+        """Wait until those that were given up are gone. Raises nothing: the store is yet to be closed."""
+        if self._deleting:
+            await asyncio.wait(self._deleting)
 
     async def _take_back(self, session_id: str, writing: asyncio.Task[int]) -> None:
         try:
