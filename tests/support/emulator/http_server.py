@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -83,6 +84,7 @@ class LoopbackServer:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping: asyncio.Event | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        self._transports: weakref.WeakSet[asyncio.WriteTransport] = weakref.WeakSet()
         self.port = 0
 
     def start(self, port: int = 0) -> None:
@@ -104,22 +106,33 @@ class LoopbackServer:
     async def _main(self, port: int, ready: Future[int]) -> None:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
         try:
-            server = await asyncio.start_server(self._serve, "127.0.0.1", port)
+            server = await asyncio.start_server(self._connected, "127.0.0.1", port)
         except OSError as error:
             ready.set_exception(error)
             return
         ready.set_result(server.sockets[0].getsockname()[1])
         await self._stopping.wait()
-        server.close()
+        for listener in server.sockets:  # closed later: asyncio leaves open what it has not yet accepted then
+            self._loop.remove_reader(listener.fileno())
         for connection in self._connections:
             connection.cancel()
-        if self._connections:
-            await asyncio.wait(self._connections)
+        while left := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(left)
+        server.close()
+        for transport in self._transports:
+            transport.abort()  # one that has data left for a client which reads no more would stay open
+        await asyncio.sleep(0)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # Known before its task begins: one that is cancelled ahead of that closes nothing itself.
+        self._transports.add(writer.transport)
+        if self._stopping is None or self._stopping.is_set():
+            return
+        task = asyncio.ensure_future(self._serve(reader, writer))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections.add(task)
         try:
             wire = _Wire(reader)
             while (request := await wire.request()) is not None:
@@ -128,7 +141,6 @@ class LoopbackServer:
         except (ConnectionError, asyncio.CancelledError):
             return  # hung up, or the server is being stopped
         finally:
-            self._connections.discard(task)
             writer.close()
 
     async def _exchange(self, request: HttpRequest, wire: _Wire, exchange: Exchange) -> bool:
