@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.compression.breaker import Breaker
@@ -92,6 +92,28 @@ class Folds(NamedTuple):
         self.history.measure = measure
         self.history.counting.measure_with(measure)
         return self
+
+
+class Concerned(dict[type, tuple[Callable[[Entry], None], ...]]):
+    """By kinds of entries, how those of a log's folds take one in that it concerns, the history not among them.
+
+    Most entries of a log concern two folds of six.
+    """
+
+    def __init__(self, folds: Folds) -> None:
+        super().__init__()
+        self._folds = (
+            folds.transcript,
+            folds.tools_state,
+            folds.breaker,
+            folds.experience,
+            folds.prepared,
+            folds.spending,
+        )
+
+    def __missing__(self, kind: type) -> tuple[Callable[[Entry], None], ...]:
+        takers = self[kind] = tuple(fold.apply for fold in self._folds if kind not in fold.ignored)
+        return takers
 
 
 def empty_folds(measure: MeasureContent, counts: StoredCounts | None = None) -> Folds:

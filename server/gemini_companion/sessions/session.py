@@ -35,7 +35,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression_state import ActiveCompressions, usage_of
 from gemini_companion.sessions.editor_knowledge import EditorKnowledge
 from gemini_companion.sessions.events import Event
-from gemini_companion.sessions.folds import Folds, empty_folds
+from gemini_companion.sessions.folds import Concerned, Folds, empty_folds
 from gemini_companion.sessions.lane import Lane
 from gemini_companion.sessions.log_writer import Draft, LogWriter
 from gemini_companion.sessions.models.port import Conversation
@@ -88,6 +88,7 @@ class Session:
         """The model that the running turn's request named; the session's own once it has answered."""
         self.route = Route()
         self.spending, self.last_result = begun.spending, begun.last_result
+        self._concerned = Concerned(begun)
         self._due_ide_tokens = begun.due_ide_tokens  # the next request sends it again, so it is counted
         self.editor_knowledge = EditorKnowledge(self.history)
         self.rules_lock = asyncio.Lock()  # held from where rules are judged by those in force until they are logged
@@ -189,8 +190,8 @@ class Session:
         epoch = self.history.epoch
         ide_tokens = 0 if only_appends(entry) else self.editor_knowledge.tokens_if_sent_again(self.ledger.measure)
         self.history.apply(entry)
-        for fold in (self.transcript, self.tools_state, self.breaker, self.experience, self.prepared, self.spending):
-            fold.apply(entry)
+        for take_in in self._concerned[type(entry)]:
+            take_in(entry)
         if self.caller is not None:
             self.caller.unlogged.hear_agent(entry)  # what it spends and changes is the chat's
         if self.history.epoch != epoch and ide_tokens:

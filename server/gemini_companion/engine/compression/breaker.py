@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 from gemini_companion.engine.compression.types import FAULTS, Counts
+from gemini_companion.engine.history.appending import TURNS_KINDS
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, Entry, UndoEntry
 
@@ -27,6 +28,8 @@ class Breaker(Fold):
 
     Token counts are the session's: the whole request without its prompt. A pause that `pause` set is not in the log.
     """
+
+    ignored: ClassVar = TURNS_KINDS
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._failed_at: int | None = None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
+from gemini_companion.engine.history.appending import TURNS_KINDS
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import (
     CompressionEntry,
@@ -48,6 +49,8 @@ class _Judged(NamedTuple):
 
 class Experience(Fold):
     """The fold. Feed it with `apply`, in order; each entry costs the same."""
+
+    ignored: ClassVar = TURNS_KINDS - {ReplyEntry, TurnEndEntry}
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.turns = 0

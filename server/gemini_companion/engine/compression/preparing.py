@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from gemini_companion.engine.compression.stale import is_stale, lets_go
+from gemini_companion.engine.history.appending import TURNS_KINDS
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import (
     CompressionEntry,
     Entry,
     PreviewEntry,
     ResumeEntry,
+    TurnEndEntry,
     UndoEntry,
 )
 from gemini_companion.engine.history.verdict import BackgroundMode, StrategyName
@@ -120,6 +122,8 @@ def behind(history: History, prepared: PreviewEntry) -> Behind:
 
 class Prepared(Fold):
     """The prepared compression of a session, as a fold of its log: `entry` is the newest that nothing has voided."""
+
+    ignored: ClassVar = TURNS_KINDS - {TurnEndEntry}
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entry: PreviewEntry | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final, cast, get_args
+
 from gemini_companion.engine.history.log import ContentEntry, Entry, TurnEndEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.tool_entries import (
@@ -12,10 +14,19 @@ from gemini_companion.engine.history.tool_entries import (
     ToolCallEntry,
 )
 
+CONTENT_KINDS: Final = frozenset(cast("tuple[type, ...]", get_args(ContentEntry)))
+_APPENDING: Final = CONTENT_KINDS | {
+    ToolCallEntry,
+    SteerOfferedEntry,
+    ChangeEntry,
+    KeptEntry,
+    TodosEntry,
+    ModelCallEntry,
+}
+TURNS_KINDS: Final = CONTENT_KINDS | {ToolCallEntry, ModelCallEntry, TurnEndEntry}
+"""What a turn without changes of files leaves: most of every log."""
+
 
 def only_appends(entry: Entry) -> bool:
     """True for the entries of which a log mostly consists: they add to the view or leave it as it is."""
-    ended_well = isinstance(entry, TurnEndEntry) and entry.outcome == "completed"
-    return ended_well or isinstance(
-        entry, ContentEntry | ToolCallEntry | SteerOfferedEntry | ChangeEntry | KeptEntry | TodosEntry | ModelCallEntry
-    )
+    return type(entry) in _APPENDING or (isinstance(entry, TurnEndEntry) and entry.outcome == "completed")

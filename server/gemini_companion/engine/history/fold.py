@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 
 class Fold:
     """Its attributes are values that never change, such as entries, contents and tuples, and containers of those."""
+
+    ignored: ClassVar[frozenset[type]] = frozenset()
+    """Kinds of entries that change nothing of it, whatever they say: most of a log, which it need not be fed."""
 
     def copied(self) -> Self:
         """One that says the same and goes on by itself. Costs a pointer for each entry; nothing is taken in again."""

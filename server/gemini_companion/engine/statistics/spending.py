@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
+from gemini_companion.engine.history.appending import TURNS_KINDS
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import Entry, ResumeEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
@@ -46,6 +47,8 @@ def spent_on(entry: Entry) -> Spent:
 
 class Spending(Fold):
     """What a session has spent. One that was forked or imported begins at nothing: that was paid for elsewhere."""
+
+    ignored: ClassVar = TURNS_KINDS - {ModelCallEntry}
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.spent = Spent()
