@@ -61,7 +61,7 @@ def test_all_kinds_of_contents_are_known() -> None:
         (Experience, TurnEndEntry),
         (Prepared, TurnEndEntry),
         (Spending, ModelCallEntry),
-        *((Transcript, kind) for kind in TURNS_KINDS - {ModelCallEntry}),
+        *((Transcript, kind) for kind in sorted(TURNS_KINDS - {ModelCallEntry}, key=lambda one: one.__name__)),
         *((ToolState, kind) for kind in (PromptEntry, SteerEntry, ToolResultEntry, ToolCallEntry, TurnEndEntry)),
     ],
 )
