@@ -64,3 +64,20 @@ async def test_what_has_no_room_goes_and_what_a_person_keeps_stays(tmp_path: Pat
         assert "1 chat of this project went" in await told(spoken)
         assert (await listed(spoken)).keys() == {"first"}
         assert (await spoken.ask("gemini/session/keep", {"sessionId": first, "on": False})).get("isKept") is None
+
+
+async def test_opening_a_chat_moves_neither_when_it_ended_nor_when_it_goes_whatever_killed_it(
+    tmp_path: Path, workspace: Path
+) -> None:
+    environment = server_environment(tmp_path)
+    async with editor(environment, workspace, options={"trusted": True}) as spoken:
+        session = {"sessionId": (await spoken.ask("gemini/chat", {"prompt": "Where is the parser?"}))["sessionId"]}
+        (before,) = (await listed(spoken)).values()
+        ended = (await spoken.ask("gemini/stats", session))["endedAt"]
+        await spoken.kill()
+    for _ in range(2):
+        async with editor(environment, workspace, options={"trusted": True}) as spoken:
+            await spoken.ask("gemini/session/open", session)
+            (after,) = (await listed(spoken)).values()
+            assert (after["leavesAt"], after["updatedAt"]) == (before["leavesAt"], before["updatedAt"])
+            assert (await spoken.ask("gemini/stats", session))["endedAt"] == ended
