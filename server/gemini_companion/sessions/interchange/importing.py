@@ -76,7 +76,7 @@ def entries_of(
 
     def end_turn() -> None:
         if turn_id:
-            ended = {**stamp(), "time": entries[-1].time}  # not when the next one began
+            ended: dict[str, Any] = {**stamp(), "time": entries[-1].time}  # not when the next one began
             entries.append(TurnEndEntry(**ended, turn_id=turn_id, outcome="completed", kept_to=len(entries)))
 
     found = left_in(contents, snapshots_at)
