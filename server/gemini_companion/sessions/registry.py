@@ -22,6 +22,7 @@ from gemini_companion.sessions.constraints.project import take_in_first_rules, t
 from gemini_companion.sessions.context.late_environment import refresh_environment
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.forking import Fork
+from gemini_companion.sessions.listed_counts import count_on
 from gemini_companion.sessions.making import Making
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.services import Services
@@ -344,5 +345,6 @@ class SessionRegistry:
 
 async def _surround(session: Session, remnant: Remnant | None) -> None:
     """Build what stands ahead of the conversation, if it was let go with that: its numbers count it."""
+    count_on(session.ledger, session.history, session.meta.counted)
     if remnant is not None and remnant.is_surrounded:
         await refresh_environment(session)
