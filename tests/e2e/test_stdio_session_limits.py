@@ -64,3 +64,43 @@ async def test_what_has_no_room_goes_and_what_a_person_keeps_stays(tmp_path: Pat
         assert "1 chat of this project went" in await told(spoken)
         assert (await listed(spoken)).keys() == {"first"}
         assert (await spoken.ask("gemini/session/keep", {"sessionId": first, "on": False})).get("isKept") is None
+
+
+async def test_opening_a_chat_moves_neither_when_it_ended_nor_when_it_goes_whatever_killed_it(
+    tmp_path: Path, workspace: Path
+) -> None:
+    environment = server_environment(tmp_path)
+    async with editor(environment, workspace, options={"trusted": True}) as spoken:
+        session = {"sessionId": (await spoken.ask("gemini/chat", {"prompt": "Where is the parser?"}))["sessionId"]}
+        (before,) = (await listed(spoken)).values()
+        ended = (await spoken.ask("gemini/stats", session))["endedAt"]
+        await spoken.kill()
+    for _ in range(2):
+        async with editor(environment, workspace, options={"trusted": True}) as spoken:
+            await spoken.ask("gemini/session/open", session)
+            (after,) = (await listed(spoken)).values()
+            assert (after["leavesAt"], after["updatedAt"]) == (before["leavesAt"], before["updatedAt"])
+            assert (await spoken.ask("gemini/stats", session))["endedAt"] == ended
+
+
+async def test_an_import_of_an_old_chat_shows_its_days_and_stays_as_long_as_a_new_one(
+    tmp_path: Path, workspace: Path
+) -> None:
+    said = {"type": "user", "timestamp": "2020-05-05T10:00:00Z", "content": "Where is the parser?"}
+    answer = {"type": "gemini", "timestamp": "2020-05-05T10:00:09Z", "content": "In parser.py."}
+    messages = [said | {"id": "1"}, answer | {"id": "2"}]
+    file = tmp_path / "old.json"
+    file.write_text(json.dumps({"sessionId": "s", "projectHash": "h", "messages": messages}), "utf-8")
+    environment = server_environment(tmp_path)
+    limit(tmp_path, general={"sessionRetention": {"maxCount": 1, "maxAge": "30d"}})
+    async with editor(environment, workspace, options={"trusted": True}) as spoken:
+        session = {"sessionId": (await spoken.ask("gemini/session/import", {"path": str(file)}))["sessionId"]}
+        stats = await spoken.ask("gemini/stats", session)
+        assert stats["endedAt"] - stats["startedAt"] == 9_000
+        assert stats["startedAt"] == 1_588_672_800_000
+    async with editor(environment, workspace, options={"trusted": True}) as spoken:
+        (info,) = (await listed(spoken)).values()
+        assert info["leavesAt"] == info["updatedAt"] + 37 * DAY_MS
+        assert info["updatedAt"] > SystemClock().now() - DAY_MS
+        (hit,) = (await spoken.ask("gemini/recall", {"query": "Where is the parser?"}))["hits"]
+        assert hit["time"] == stats["endedAt"]

@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 import pytest
 
 from gemini_companion.engine.agents.builtin import GENERALIST
-from gemini_companion.engine.errors import StorageFault
+from gemini_companion.engine.errors import SessionNotFound, StorageFault
 from gemini_companion.sessions.agents.service import AgentService
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.context import environment
 from gemini_companion.sessions.delegation.running import AgentsOfSession
+from gemini_companion.sessions.events import TitleChanged
 from gemini_companion.sessions.results import SessionInfo
 from gemini_companion.sessions.session import Session
 from tests.support.patience import PATIENCE
@@ -123,6 +124,65 @@ async def test_a_chat_whose_making_is_cancelled_is_shown_to_nobody_and_gone_once
         hold.release.set()
         await studio.app.close()
     assert await there(studio) == [source]
+
+
+@MAKINGS
+@pytest.mark.parametrize("is_cancelled", [False, True], ids=["made", "cancelled"])
+async def test_who_asks_for_a_chat_that_is_being_made_is_told_that_it_is_not_there(
+    studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: Act, moment: str, is_cancelled: bool
+) -> None:
+    source, file = await prepared(studio, tmp_path)
+    hold = hold_at(moment, studio, monkeypatch)
+    ids = iter(("made",))
+    new_id = studio.services.new_id
+    monkeypatch.setattr(studio.services, "new_id", lambda kind: next(ids) if kind == "session" else new_id(kind))
+    other, _ = studio.connect("other")
+    making = asyncio.create_task(act(studio, source, file))
+    async with asyncio.timeout(PATIENCE):
+        await hold.reached.wait()
+        if is_cancelled:
+            making.cancel()
+            await asyncio.wait({making})
+        for asked in (
+            studio.app.open_session(other, "made"),
+            studio.app.open_session(other, "made", take_over=True),
+            studio.app.subscribe(other, "made", on=True),
+            studio.app.rename(other, "made", "mine"),
+            studio.app.fork(other, "made", None),
+            studio.app.delete("made"),
+        ):
+            with pytest.raises(SessionNotFound):
+                await asked
+        with pytest.raises(SessionNotFound):
+            studio.app.loaded("made")
+        assert (other.current, await shown(studio)) == (None, [source])
+        hold.release.set()
+        if not is_cancelled:
+            assert (await making).session_id == "made"
+            assert (await studio.app.open_session(other, "made")).session_id == other.current == "made"
+        await studio.app.close()
+    assert sorted(await there(studio)) == sorted({source, "made"} if not is_cancelled else {source})
+
+
+async def test_a_chat_that_was_given_up_and_could_not_be_deleted_is_a_whole_one(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold = hold_at("before its environment", studio, monkeypatch)
+    failing = Hold(monkeypatch, studio.store, "delete")
+    failing.fault = StorageFault("The disk fails.")
+    failing.release.set()
+    making = asyncio.create_task(studio.app.new_session(studio.client))
+    async with asyncio.timeout(PATIENCE):
+        await hold.reached.wait()
+        making.cancel()
+        await asyncio.wait({making})
+        hold.release.set()
+        await asyncio.wait([task for task in asyncio.all_tasks() if task.get_name().startswith("deleting")])
+        (left,) = await shown(studio)
+        await studio.app.open_session(studio.client, left)
+        assert (await studio.chat("Where is the parser?")).session_id == left
+        await studio.heard.wait_for(TitleChanged)
+        await studio.app.close()
 
 
 @FAILURES

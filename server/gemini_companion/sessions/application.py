@@ -123,7 +123,8 @@ class Application:
         return await found(client, wanted, self._sessions.hold(wanted), is_named=session_id is not None)
 
     def loaded(self, session_id: str) -> Session | None:
-        """A session as it was read last, if it is loaded."""
+        """A session as it was read last, if it is loaded. Raises `SessionNotFound` for one that is being made."""
+        self._sessions.making.require_told(session_id)
         return self._sessions.get(session_id)
 
     # --- the sessions
@@ -180,12 +181,8 @@ class Application:
 
     async def list_sessions(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionList:
         """This project's sessions, newest first. `cursor` is the `next_cursor` of the page before."""
-        return await listed(
-            await self.services.store.list(query=query, limit=limit, cursor=cursor),
-            self.services,
-            self._sessions.held,
-            hidden=self._sessions.given_up,
-        )
+        page = await self.services.store.list(query=query, limit=limit, cursor=cursor)
+        return await listed(page, self.services, self._sessions.held, hidden=self._sessions.making.untold)
 
     async def open_session(self, client: Client, session_id: str, *, take_over: bool = False) -> SessionInfo:
         """Make a session the client's current one, held for writing unless another process has it.
@@ -207,6 +204,7 @@ class Application:
 
     async def subscribe(self, client: Client, session_id: str, *, on: bool) -> None:
         """Subscribe a client to a session, or end that. Raises `SessionNotFound`."""
+        self._sessions.making.require_told(session_id)
         await self.services.store.meta(session_id)
         client.subscribe(session_id, on=on)
 

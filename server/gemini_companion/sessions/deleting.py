@@ -10,6 +10,7 @@ async def delete_session(session_id: str, sessions: SessionRegistry, tooling: To
     """Delete a session with its subagents'; the ids of those that were loaded, and its own. One that could not be
     deleted goes on as it was, but for what ran in it. Raises `SessionNotFound`, `SessionBusy`, `StorageFault`.
     """
+    sessions.making.require_told(session_id)
     chat_and_agents = (session_id, *sessions.agents_of(session_id))
     try:
         for one in chat_and_agents:

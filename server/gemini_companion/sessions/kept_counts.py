@@ -1,10 +1,13 @@
-"""Sizes of contents as they are kept beside their logs."""
+"""Sizes of contents, and what a session's number rests on, as they are kept beside their logs."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from gemini_companion.engine.history.item import Counted
+from gemini_companion.engine.tokens.ledger import LedgerMemory
 
 
 class KeptCount(NamedTuple):
@@ -14,3 +17,13 @@ class KeptCount(NamedTuple):
     checksum: int
     """CRC-32 of the entry's JSON as it is read: if a secret does not come back, or a bit is lost, it is another one."""
     counted: Counted
+
+
+class KeptTokens(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the API's counts had taught when a session's number was kept."""
+
+    version: int
+    """The newest entry of the log then."""
+    rules: int
+    """Those by which contents were counted (`RULES_OF_COUNTING`)."""
+    memory: LedgerMemory

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.errors import CompanionError, SessionNotFound
 
 logger = logging.getLogger(__name__)
 
@@ -21,8 +21,10 @@ class Making:
     """
 
     def __init__(self, delete: Callable[[str], Awaitable[object]]) -> None:
-        self.given_up: set[str] = set()
-        """Ids of those that nobody is told of, and that may still be in the store for a moment."""
+        self.untold: set[str] = set()
+        """Ids of those that nobody was told of yet, and of those that nobody ever will be and that may still be in the
+        store for a moment. For everybody but who makes them they are not there.
+        """
         self._delete = delete
         self._deleting: set[asyncio.Task[None]] = set()
 
@@ -31,15 +33,23 @@ class Making:
         """What `write` returns, which writes a session. Nothing of it stays if the block does not end; whatever comes
         before somebody is told of the session belongs there. Raises what `write` raises.
         """
+        self.untold.add(session_id)
         writing = asyncio.create_task(write, name=f"writing {session_id}")
         try:
             yield await asyncio.shield(writing)
         except (Exception, asyncio.CancelledError):
-            self.given_up.add(session_id)
             deleting = asyncio.create_task(self._take_back(session_id, writing), name=f"deleting {session_id}")
             self._deleting.add(deleting)
             deleting.add_done_callback(self._deleting.discard)
             raise
+        self.untold.discard(session_id)
+
+    def require_told(self, session_id: str) -> None:
+        """Raise `SessionNotFound` for one that nobody was told of: it may be gone at once."""
+        if session_id in self.untold:
+            raise SessionNotFound(
+                "This chat is still being made, or its making was cancelled.", hint="List the chats again."
+            )
 
     async def close(self) -> None:
         """Wait until those that were given up are gone. Raises nothing: the store is yet to be closed."""
@@ -54,4 +64,4 @@ class Making:
         except CompanionError as fault:
             logger.warning("A chat whose making was given up could not be deleted: %s", fault)
         finally:
-            self.given_up.discard(session_id)
+            self.untold.discard(session_id)

@@ -16,7 +16,7 @@ from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import Entry, Withheld
 from gemini_companion.engine.statistics.spending import Spent
 from gemini_companion.sessions.agents_log import AgentsLog
-from gemini_companion.sessions.kept_counts import KeptCount
+from gemini_companion.sessions.kept_counts import KeptCount, KeptTokens
 from gemini_companion.sessions.kept_sums import SumsStore
 from gemini_companion.sessions.recall_store import RecallStore
 from gemini_companion.sessions.retention import StoredSession
@@ -33,7 +33,8 @@ class SessionMeta(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     updated_at: int
     turns: int = 0
     token_count: int = 0
-    """The session's count when this was saved."""
+    counted: KeptTokens | None = None
+    """The session's count when this was saved, and what that rests on where the API counted."""
     workspace_folders: tuple[str, ...] = ()
     """Absolute paths."""
     system_instruction: str | None = None
@@ -173,9 +174,8 @@ class SessionStore(AgentsLog, Protocol):
     async def list(
         self, *, query: str = "", limit: int = 50, cursor: str | None = None, with_agents: bool = False
     ) -> SessionPage:
-        """List this project's sessions, newest first, `with_agents` those of subagents among them.
-
-        `query` is plain words, all of which have to occur in a session's texts or title.
+        """List this project's sessions, newest first, `with_agents` those of subagents among them. All words of `query`
+        have to occur in a session's texts or title. Raises `InvalidInput` where it has signs alone.
         """
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 from weakref import WeakValueDictionary
@@ -22,6 +22,7 @@ from gemini_companion.sessions.constraints.project import take_in_first_rules, t
 from gemini_companion.sessions.context.late_environment import refresh_environment
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.forking import Fork
+from gemini_companion.sessions.listed_counts import count_on
 from gemini_companion.sessions.making import Making
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.services import Services
@@ -66,7 +67,7 @@ class SessionRegistry:
         self._one_at_a_time = asyncio.Lock()
         self._agents: dict[str, set[str]] = {}
         """By chat, the sessions of its subagents."""
-        self._making = Making(self._unmake)
+        self.making = Making(self._unmake)
         services.use_sessions(self.made)
 
     def __iter__(self) -> Iterator[Session]:
@@ -83,6 +84,7 @@ class SessionRegistry:
 
     async def load(self, session_id: str) -> Session:
         """The session as it is now, whichever process holds it. Raises `SessionNotFound`, `StorageFault`."""
+        self.making.require_told(session_id)
         user, session = asyncio.current_task(), self.held(session_id)
         return self._used(session, user) if session else await to_its_end(self._load(session_id, user))
 
@@ -92,15 +94,11 @@ class SessionRegistry:
         Raises `SessionBusy` while another process holds it, unless `take_over`; `SessionNotFound`, `StorageFault`.
         Once begun it completes, even if the caller is cancelled meanwhile: what it tells of a crash is told once.
         """
+        self.making.require_told(session_id)
         user, session = asyncio.current_task(), self.held(session_id)
         if session is not None:
             return self._used(session, user)
         return await to_its_end(self._hold(session_id, user, take_over=take_over))
-
-    @property
-    def given_up(self) -> Collection[str]:
-        """Ids of those that nobody is told of, and that may still be in the store for a moment."""
-        return self._making.given_up
 
     @asynccontextmanager
     async def made(
@@ -112,7 +110,7 @@ class SessionRegistry:
         """
         begin = (fork.own, fork.ranges) if fork else (entries, ())
         write = self._services.store.create(meta, *begin, EVENT_NUMBERS)
-        async with self._making.written(meta.session_id, write) as first:
+        async with self.making.written(meta.session_id, write) as first:
             if meta.agent is not None:
                 self._agents.setdefault(meta.agent.session_id, set()).add(meta.session_id)
             session = await self._fold(meta, entries, first_event=first, fork=fork)
@@ -125,7 +123,11 @@ class SessionRegistry:
             agents.discard(session_id)
         if (session := self._sessions.get(session_id)) is not None:
             await session.stop("delete")
-        await self.delete(session_id)
+        try:
+            await self.delete(session_id)
+        finally:  # one that could not be deleted is read anew: this one was ended
+            self._sessions.pop(session_id, None)
+            self._taken.discard(session_id)
 
     def end_preparing(self) -> None:
         """A client has left a session: nothing is prepared in a chat that nobody has open, and where nothing runs."""
@@ -169,7 +171,7 @@ class SessionRegistry:
 
     async def close(self) -> None:
         """End what goes on by itself, and keep what is still to be kept for replay."""
-        await self._making.close()
+        await self.making.close()
         for session in self:
             session.channel.keep_deltas()
         await asyncio.gather(*self._keeping, *(keep_counts(session) for session in self))
@@ -343,5 +345,6 @@ class SessionRegistry:
 
 async def _surround(session: Session, remnant: Remnant | None) -> None:
     """Build what stands ahead of the conversation, if it was let go with that: its numbers count it."""
+    count_on(session.ledger, session.history, session.meta.counted)
     if remnant is not None and remnant.is_surrounded:
         await refresh_environment(session)

@@ -37,6 +37,7 @@ from gemini_companion.sessions.editor_knowledge import EditorKnowledge
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.folds import Concerned, Folds, empty_folds
 from gemini_companion.sessions.lane import Lane
+from gemini_companion.sessions.listed_counts import is_surrounded, kept_tokens
 from gemini_companion.sessions.log_writer import Draft, LogWriter
 from gemini_companion.sessions.models.port import Conversation
 from gemini_companion.sessions.models.registry import ModelChoice
@@ -213,12 +214,11 @@ class Session:
 
         Raises `StorageFault`, `SessionBusy`.
         """
-        self.meta = msgspec.structs.replace(
-            self.meta,
-            updated_at=self.services.clock.now(),
-            turns=self.turns,
-            token_count=self.token_count(self.choice()).tokens,
-        )
+        choice, now = self.choice(), self.services.clock.now()
+        self.meta = msgspec.structs.replace(self.meta, updated_at=now, turns=self.turns)
+        if is_surrounded(self.environment, self.services) or not self.meta.token_count:
+            count, kept = self.token_count(choice).tokens, kept_tokens(self.ledger, self.history, choice.name)
+            self.meta = msgspec.structs.replace(self.meta, token_count=count, counted=kept)
         await self.services.store.save_meta(self.meta)
 
     async def update_listing(self) -> None:

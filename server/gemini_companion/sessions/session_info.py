@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gemini_companion.sessions.events import TitleChanged
+from gemini_companion.sessions.listed_counts import is_surrounded
 from gemini_companion.sessions.ports import SessionMeta, SessionPage
 from gemini_companion.sessions.results import SessionInfo, SessionList
 from gemini_companion.sessions.retention import leaves_at, surplus
@@ -20,6 +21,7 @@ def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
     if session is not None:
         meta = msgspec.structs.replace(session.meta, turns=session.turns, held_by=meta.held_by)
     choice = session.choice() if session is not None else None
+    is_known = session is not None and is_surrounded(session.environment, session.services)
     return SessionInfo(
         session_id=meta.session_id,
         title=meta.title,
@@ -27,7 +29,7 @@ def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
         created_at=meta.created_at,
         updated_at=meta.updated_at,
         turns=meta.turns,
-        token_count=session.token_count(choice).tokens if session and choice else meta.token_count,
+        token_count=session.token_count(choice).tokens if session and choice and is_known else meta.token_count,
         workspace_folders=tuple(
             Path(folder).as_uri() for folder in meta.workspace_folders if Path(folder).is_absolute()
         ),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.store import GRACE_MS, THIRTY_DAYS_MS
+from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.log import encode_entry
 from tests.adapters.storage.stores import DAY_MS, MakeStore, ManualClock, meta, prompt
 from tests.support.patience import PATIENCE
@@ -61,6 +64,64 @@ async def test_of_many_long_sessions_the_sizes_are_those_of_all_their_entries(
             **dict.fromkeys(sizes, 0),
             "s2": sizes["s2"] + len(encode_entry(more)),
         }
+
+
+class SlowDisk:
+    """Walks over folders wait for `answers`; counts how many do at once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.answers, self.asked = threading.Event(), threading.Event()
+        self.now = self.most = self.walks = 0
+        real = os.walk
+
+        def walk(top: Any) -> Any:
+            self.now += 1
+            self.walks += 1
+            self.most = max(self.most, self.now)
+            self.asked.set()
+            self.answers.wait(PATIENCE)
+            self.now -= 1
+            return real(top)
+
+        monkeypatch.setattr(os, "walk", walk)
+
+
+async def test_nothing_waits_for_a_disk_that_tells_sizes_slowly_but_who_asked(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta("a"), [prompt(1)])
+        await store.save_text("a", "out.txt", "x" * 1000)
+        disk = SlowDisk(monkeypatch)
+        asked = [asyncio.create_task(store.stored()) for _ in range(3)]
+        await asyncio.to_thread(disk.asked.wait, PATIENCE)
+        await store.append("a", [prompt(2)])
+        assert [one.session_id for one in (await store.list()).sessions] == ["a"]
+        assert not any(task.done() for task in asked)
+        disk.answers.set()
+        assert {found[0].size > 1000 for found in await asyncio.gather(*asked)} == {True}
+        assert disk.most == 1
+
+
+async def test_a_store_that_closes_does_not_wait_for_sizes_of_files(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        for name in ("a", "b"):
+            await store.create(meta(name), [prompt(1)])
+            await store.save_text(name, "out.txt", "x" * 1000)
+        disk = SlowDisk(monkeypatch)
+        asked = [asyncio.create_task(store.stored()) for _ in range(2)]
+        await asyncio.to_thread(disk.asked.wait, PATIENCE)
+        try:
+            await store.close()
+            for task in asked:
+                with pytest.raises(StorageFault, match="closed"):
+                    await task
+        finally:
+            disk.answers.set()
+        await asyncio.get_running_loop().shutdown_default_executor()
+        assert disk.walks == 1, "the walk ends where it is told to"
 
 
 async def test_only_those_that_are_named_are_looked_at_where_no_other_matters(store: SqliteStore) -> None:

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from gemini_companion.adapters.storage import SqliteStore, open_store, project_key
 from gemini_companion.adapters.storage.store import GRACE_MS
 from gemini_companion.engine.errors import InvalidInput, SessionNotFound, StaleVersion, StorageFault
-from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.log import Entry, ResumeEntry
 from gemini_companion.sessions.ports import SessionMeta, SessionStore
 from tests.adapters.storage.stores import START, MakeStore, ManualClock, event, execute, meta, mode, prompt, seqs, write
 from tests.sessions.interchange.session_strategies import logs, metas
@@ -57,6 +57,15 @@ async def test_an_entry_makes_its_session_the_newest(store: SqliteStore) -> None
         await store.append("old", [prompt(1), prompt(2)])
         assert [listed.session_id for listed in (await store.list()).sessions] == ["old", "new"]
         assert (await store.meta("old")).updated_at == START + 2
+
+
+async def test_an_entry_that_opening_a_session_leaves_does_not_make_it_newer(store: SqliteStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta("s1"))
+        await store.append("s1", [ResumeEntry(id="r", seq=1, time=START + 9)])
+        assert (await store.meta("s1")).updated_at == START
+        await store.append("s1", [prompt(2), ResumeEntry(id="r", seq=3, time=START + 9)])
+        assert (await store.meta("s1")).updated_at == START + 2
 
 
 async def test_what_is_known_of_a_session_can_be_replaced(store: SqliteStore) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.engine.tokens.heuristic import HeuristicTokenCounter
+from gemini_companion.engine.tokens.known_pieces import KNOWN_PIECES
 from gemini_companion.engine.tokens.lexical import SAMPLED_PAST, LexicalTokenCounter, cut
 from gemini_companion.engine.tokens.prices import REMEMBERED_PIECES, PriceTable, price_of
 from tests.engine.tokens.measured_texts import MARKDOWN, SAMPLES, MeasuredText, noise
@@ -168,6 +169,11 @@ def test_a_word_costs_at_least_one_token_and_at_most_one_a_letter() -> None:
 
 def test_strange_words_cost_more_than_common_ones_of_the_same_length() -> None:
     assert price_of(" zqxjkvbw") > price_of(" language") + 2
+
+
+def test_the_commonest_pieces_have_the_prices_that_are_known_of_them() -> None:
+    known = {piece: tokens for tokens, pieces in KNOWN_PIECES.items() for piece in pieces}
+    assert {piece: price_of(piece) for piece in known} == known
 
 
 def test_prices_remembered_stay_within_bounds() -> None:

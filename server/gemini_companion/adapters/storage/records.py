@@ -36,6 +36,7 @@ from gemini_companion.adapters.storage.versions import share_versions
 from gemini_companion.engine.errors import InvalidInput, StaleVersion
 from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import ContentEntry, Entry, decode_entry
+from gemini_companion.engine.history.use import last_use
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.shared_entries import Ranges
 
@@ -156,10 +157,10 @@ def append_entries(connection: sqlite3.Connection, session_id: str, entries: Seq
         note_lost(connection, session_id, first)
         cut_from(connection, session_id, first)
     _insert_entries(connection, session_id, entries)
-    connection.execute(
-        "UPDATE sessions SET updated_at = max(updated_at, ?) WHERE session_id = ?",
-        (max(each.entry.time for each in entries), session_id),
-    )
+    if (used := last_use(each.entry for each in entries)) is not None:
+        connection.execute(
+            "UPDATE sessions SET updated_at = max(updated_at, ?) WHERE session_id = ?", (used, session_id)
+        )
 
 
 def read_meta(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str) -> SessionMeta:

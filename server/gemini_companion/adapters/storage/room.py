@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 from collections.abc import Collection, Sequence
@@ -12,7 +13,9 @@ from gemini_companion.adapters.storage import records
 from gemini_companion.adapters.storage.leases import Leases
 from gemini_companion.adapters.storage.log_rows import END, Span, heirs, left_by_others
 from gemini_companion.adapters.storage.worker import Worker
+from gemini_companion.engine.errors import StorageFault
 from gemini_companion.sessions.retention import StoredSession
+from gemini_companion.sessions.threads import Poll, in_thread
 
 if TYPE_CHECKING:
     import sqlite3
@@ -27,7 +30,7 @@ _AMONG: Final = "FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?"
 
 class _Measured(NamedTuple):
     sizes: dict[str, int]
-    """Bytes of logs and of private files, by session."""
+    """Bytes of logs, by session."""
     left: Sequence[str]
     """Sessions that were not looked at yet."""
 
@@ -51,6 +54,10 @@ class Room:
         """Up to which entry rows are measured, and the bytes to there. A session that is written again under an id that
         was deleted counts from there on: none is.
         """
+        self._one_at_a_time = asyncio.Lock()
+        self._walking: asyncio.Task[dict[str, int]] | None = None
+        """What looks at private files, in a thread of its own: nobody's write waits for a slow disk."""
+        self._is_closed = False
 
     async def stored(self, sized: Collection[str] | None, *, alone: bool = False) -> list[StoredSession]:
         """Every session but those of subagents, which count for their chat and go with it.
@@ -67,14 +74,38 @@ class Room:
 
         found, agents, measured = await self._worker.run("read", begin)
         sizes = measured.sizes
+        every = [*sizes, *measured.left]
         while left := measured.left:  # in steps: nothing that is to be written waits for all of them
             measured = await self._worker.run("read", lambda connection, left=left: self._measure(connection, left))
             sizes |= measured.sizes
+        files = await self._bytes_of_files(every) if every else {}
 
         def size_of(chat: str) -> int:
-            return sum(sizes.get(one, 0) for one in (chat, *agents.get(chat, ())))
+            return sum(sizes.get(one, 0) + files.get(one, 0) for one in (chat, *agents.get(chat, ())))
 
         return [one._replace(size=size_of(one.session_id)) for one in found]
+
+    async def close(self) -> None:
+        """Look at no more files. Whoever waits for that gets a `StorageFault`."""
+        self._is_closed = True
+        if self._walking is not None:
+            self._walking.cancel()
+            await asyncio.wait({self._walking})
+
+    async def _bytes_of_files(self, session_ids: Sequence[str]) -> dict[str, int]:
+        """The bytes of private files by session, of those that have any; one walk over the disk at a time."""
+        async with self._one_at_a_time:
+            if not self._is_closed:
+                walk = in_thread(lambda poll: _bytes_by_session(self._files, session_ids, poll))
+                self._walking = walking = asyncio.create_task(walk, name="measuring private files")
+                try:
+                    await asyncio.wait({walking})
+                finally:
+                    walking.cancel()  # of no effect once it is done
+                    self._walking = None
+                if not walking.cancelled():
+                    return walking.result()
+        raise StorageFault("The session store is closed.", hint="Start gemini-companion again.")
 
     def _measure(self, connection: sqlite3.Connection, session_ids: Sequence[str]) -> _Measured:
         """The bytes of sessions, one after the other until enough rows were read for one step.
@@ -82,7 +113,7 @@ class Room:
         Of one that has more rows than that, and of which little is known, the rest is read with the next step.
         """
         sizes: dict[str, int] = {}
-        budget, have_left, folders = _ROWS_OF_A_STEP, heirs(connection), _names_in(self._files)
+        budget, have_left = _ROWS_OF_A_STEP, heirs(connection)
         for place, session_id in enumerate(session_ids):
             spans = [
                 Span(session_id, 1, END),
@@ -95,8 +126,7 @@ class Room:
                 size += read.size
                 if not read.is_whole:
                     return _Measured(sizes, session_ids[place:])
-            folder = safe_name(session_id)
-            sizes[session_id] = size + (_bytes_below(os.path.join(self._files, folder)) if folder in folders else 0)
+            sizes[session_id] = size
             budget -= 1
             if budget <= 0:
                 return _Measured(sizes, session_ids[place + 1 :])
@@ -171,17 +201,24 @@ def delete_unused(connection: sqlite3.Connection, leases: Leases, one: StoredSes
     return [one.session_id, *agents]
 
 
-def _names_in(directory: str) -> frozenset[str]:
+def _bytes_by_session(files: str, session_ids: Sequence[str], poll: Poll) -> dict[str, int]:
     try:
-        return frozenset(os.listdir(directory))
+        folders = frozenset(os.listdir(files))
     except OSError:
-        return frozenset()
+        return {}
+    return {
+        session_id: _bytes_below(os.path.join(files, folder), poll)
+        for session_id in session_ids
+        if (folder := safe_name(session_id)) in folders
+    }
 
 
-def _bytes_below(directory: str) -> int:
+def _bytes_below(directory: str, poll: Poll) -> int:
     total = 0
     for folder, _, names in os.walk(directory):
+        poll()
         for name in names:
+            poll()
             try:
                 total += os.lstat(os.path.join(folder, name)).st_size
             except OSError:

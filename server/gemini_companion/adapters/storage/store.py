@@ -313,6 +313,7 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
     async def close(self) -> None:
         """Release every lease, write what is pending, close the file. Afterwards every method raises `StorageFault`."""
         await self.recall.close()
+        await self._room.close()
         try:
             await self.worker.close(self._leases.release)
         except StorageFault as fault:

@@ -13,7 +13,7 @@ from gemini_companion.engine.statistics.tally import Tally, UseKey
 from gemini_companion.engine.statistics.uses import SAMPLES, ModelUse, ToolUse
 from gemini_companion.engine.tokens.rates import price_table
 
-_FORM: Final = 3
+_FORM: Final = 4
 """Rises when sums mean something else, or when more of a log is counted: what was kept before counts no more."""
 
 _COUNTS: Final = ("calls", "failures", "prompt", "cached", "thoughts", "output", "uncounted", "unpriced")

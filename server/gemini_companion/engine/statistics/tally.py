@@ -27,6 +27,7 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.engine.history.loop_entry import LOOP, LoopEntry
 from gemini_companion.engine.history.model_call import CallPurpose, ModelCallEntry
 from gemini_companion.engine.history.part import response_of
+from gemini_companion.engine.history.use import is_use
 from gemini_companion.engine.statistics.uses import ModelUse, ToolUse, TurnUse, believed
 
 MOST_TURNS: Final = 1_000
@@ -132,8 +133,9 @@ class Tally:
                 self.undone.update(entry.undone)
             case _:
                 pass
-        self.started_at = entry.time if self.started_at is None else self.started_at
-        self.ended_at = entry.time
+        if is_use(entry):
+            self.started_at = entry.time if self.started_at is None else self.started_at
+            self.ended_at = entry.time
 
     @property
     def here(self) -> Tally:

@@ -182,6 +182,19 @@ class TokenCount(NamedTuple):
     source: TokenCountSource
 
 
+class LedgerMemory(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a ledger knows of one model by the API's counts, to be kept over a restart."""
+
+    model: str
+    measured: int
+    """Tokens of a request, as the API counted them."""
+    estimated: int
+    """The calibrated estimate of the same request."""
+    offset: float
+    factor: float
+    media_factor: float
+
+
 class TokenLedger:
     """Counts, estimates and calibrations of one session. Without a `counter` the lexical one is used."""
 
@@ -278,6 +291,33 @@ class TokenLedger:
             _, _, measured, then = self._anchor
             return TokenCount(max(0, measured + now - then), "api")
         return TokenCount(now, "estimate")
+
+    def memory(self, model: str, epoch: int) -> LedgerMemory | None:
+        """What `read` rests on; `None` if that is no count by the API."""
+        calibration = self._calibrations.get(model)
+        if calibration is None or self._anchor is None or self._anchor[:2] != (model, epoch):
+            return None
+        _, _, measured, estimated = self._anchor
+        return LedgerMemory(
+            model=model,
+            measured=measured,
+            estimated=estimated,
+            offset=calibration.offset,
+            factor=calibration.factor,
+            media_factor=calibration.media_factor,
+        )
+
+    def recall(self, memory: LedgerMemory, epoch: int) -> None:
+        """Go on where another ledger was, in the view of this epoch. What cannot have been learnt counts for nothing,
+        and nor does a memory of a model that has been counted for since.
+        """
+        if memory.model in self._calibrations or not self.believes(memory.estimated, memory.measured):
+            return
+        calibration = self._calibrations[memory.model] = _Calibration()
+        calibration.offset = min(memory.offset, float(UNKNOWN_TOKENS))
+        calibration.factor = _within(memory.factor, FACTOR_RANGE)
+        calibration.media_factor = _within(memory.media_factor, MEDIA_RANGE)
+        self._anchor = (memory.model, epoch, memory.measured, memory.estimated)
 
     def scaled(self, parts: RequestParts, total: int) -> RequestParts:
         """The same proportions with `total` as their sum, so that the parts and the meter agree."""

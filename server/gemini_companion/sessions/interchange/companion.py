@@ -70,7 +70,7 @@ class SessionExport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def encode_export(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content]) -> Iterator[Piece]:
     """The session file, UTF-8 JSON."""
-    whole = SessionExport(meta=msgspec.structs.replace(meta, held_by=None), entries=(), history=())
+    whole = SessionExport(meta=msgspec.structs.replace(meta, held_by=None, counted=None), entries=(), history=())
     yield Piece(b"", msgspec.json.encode(whole), _up_to_entries)
     yield from items(entries)
     yield Piece(_HISTORY)
@@ -109,7 +109,7 @@ def decode_export(document: dict[str, object]) -> ImportedSession:
         session_id=meta.session_id,
         created_at=meta.created_at,
         pins=_pins(entries),
-        meta=msgspec.structs.replace(meta, held_by=None),
+        meta=msgspec.structs.replace(meta, held_by=None, counted=None),
         entries=entries,
     )
 

@@ -87,7 +87,7 @@ def to_session(conversation: Conversation) -> ImportedSession:
         message for message in conversation.messages.values() if message.fields.get("type") in ("user", "gemini")
     ]
     models = [model for message in messages if isinstance(model := message.fields.get("model"), str) and model]
-    contents, snapshots_at = _contents(messages, is_verbatim=is_verbatim)
+    contents, times, snapshots_at = _contents(messages, is_verbatim=is_verbatim)
     return ImportedSession(
         contents=contents,
         system_instruction=_string(own.get("systemInstruction")) if own else None,
@@ -96,6 +96,7 @@ def to_session(conversation: Conversation) -> ImportedSession:
         session_id=_string(fields.get("sessionId")),
         created_at=_milliseconds(fields.get("startTime")),
         snapshots_at=(places_of(own) if is_verbatim else ()) or snapshots_at,
+        times=times,
     )
 
 
@@ -139,16 +140,21 @@ def _rewind(messages: dict[str, Message], target: str) -> None:
         del messages[identity]
 
 
-def _contents(messages: list[Message], *, is_verbatim: bool) -> tuple[list[Content], tuple[int, ...]]:
-    """The history that resuming the session gives, and where ids say that there are snapshots in it.
+def _contents(
+    messages: list[Message], *, is_verbatim: bool
+) -> tuple[list[Content], tuple[int | None, ...], tuple[int, ...]]:
+    """The history that resuming the session gives, the time of each content, and where ids say that there are
+    snapshots in it.
 
     `is_verbatim` keeps every message, as one that the model got.
     """
     contents: list[Content] = []
+    times: list[int | None] = []
     snapshots_at: list[int] = []
     parts_of = [_parts(message.fields.get("content"), f"{message.path}.content") for message in messages]
     answers: RoundAnswers | None = None
     for index, (message, parts) in enumerate(zip(messages, parts_of, strict=True)):
+        time = _milliseconds(message.fields.get("timestamp"))
         is_user = message.fields.get("type") == "user"
         if not is_user and not is_verbatim and (index == 0 or messages[index - 1].fields.get("type") == "user"):
             answers = _answers_of_round(messages, parts_of, index)
@@ -160,6 +166,7 @@ def _contents(messages: list[Message], *, is_verbatim: bool) -> tuple[list[Conte
                     if str(message.fields.get("id", "")).startswith(SNAPSHOT_ID):
                         snapshots_at.append(len(contents))
                     contents.append(Content(role="user", parts=once))
+                    times.append(time)
             continue
         tool_calls = _tool_calls(message)
         if not any(is_thought(part) or "functionCall" in part for part in parts):
@@ -167,10 +174,12 @@ def _contents(messages: list[Message], *, is_verbatim: bool) -> tuple[list[Conte
             parts = (*_thoughts(message), *parts, *[_call_part(call) for call in tool_calls])
         if parts or is_verbatim:
             contents.append(Content(role="model", parts=parts))
+            times.append(time)
         results = _results(tool_calls)
         if results := results if answers is None else answers.missing(results):
             contents.append(Content(role="user", parts=results))
-    return contents, tuple(snapshots_at[:MOST_PLACES])
+            times.append(time)
+    return contents, tuple(times), tuple(snapshots_at[:MOST_PLACES])
 
 
 def _answers_of_round(messages: list[Message], parts_of: list[tuple[Part, ...]], start: int) -> RoundAnswers:

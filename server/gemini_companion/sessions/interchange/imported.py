@@ -29,5 +29,7 @@ class ImportedSession(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[Entry, ...] | None = None
     snapshots_at: tuple[int, ...] = ()
     """Indexes in `contents` of the snapshots that earlier compressions left, as far as the file says so."""
+    times: tuple[int | None, ...] = ()
+    """When each of `contents` was said, in ms since 1970, as the file says; empty if it says nothing of it."""
     warnings: tuple[str, ...] = ()
     """What could not be read and was left out, as sentences for people."""

@@ -39,6 +39,7 @@ from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.copying import closing
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
 from gemini_companion.sessions.interchange.compressed import Left, left_in
+from gemini_companion.sessions.interchange.times import rising
 from gemini_companion.sessions.models.names import imported_model, with_imported_models
 from gemini_companion.sessions.services import Services
 
@@ -58,27 +59,32 @@ _SHOWN_PATH: Final = 300
 """Characters of a path in a message."""
 
 
-def entries_of(contents: Sequence[Content], *, now: int, snapshots_at: Sequence[int] = ()) -> tuple[Entry, ...]:
+def entries_of(
+    contents: Sequence[Content], *, now: int, snapshots_at: Sequence[int] = (), times: Sequence[int | None] = ()
+) -> tuple[Entry, ...]:
     """A log of these contents: each prompt begins a turn, what follows belongs to it, every turn is completed.
 
     A snapshot among them (`compressed.left_in`) becomes a compression, so that a later one builds on it. `now` is in ms
-    since 1970.
+    since 1970, and so are `times`, which say when each was said, or nothing; see `rising`.
     """
     entries: list[Entry] = []
-    turn_id = ""
+    turn_id, at = "", now
+    said_at = rising(times, now) or [now] * len(contents)
 
     def stamp() -> dict[str, Any]:
-        return {"id": f"imported-{len(entries) + 1}", "seq": len(entries) + 1, "time": now}
+        return {"id": f"imported-{len(entries) + 1}", "seq": len(entries) + 1, "time": at}
 
     def end_turn() -> None:
         if turn_id:
-            entries.append(TurnEndEntry(**stamp(), turn_id=turn_id, outcome="completed", kept_to=len(entries)))
+            ended: dict[str, Any] = {**stamp(), "time": entries[-1].time}  # not when the next one began
+            entries.append(TurnEndEntry(**ended, turn_id=turn_id, outcome="completed", kept_to=len(entries)))
 
     found = left_in(contents, snapshots_at)
     tokens = _tokens_of(contents) if found else 0
     ids = {place: f"{_COMPRESSION_ID}{f'-{number}' if number else ''}" for number, place in enumerate(found)}
     rest_at = 0
     for index, content in enumerate(contents):
+        at = said_at[index]
         if (left := found.get(index)) is not None and index >= rest_at:
             for text in left.pins:
                 entries.append(PinEntry(**stamp(), pin_id=f"imported-pin-{len(entries) + 1}", text=text))
@@ -191,7 +197,9 @@ def only_proposed(entries: Sequence[Entry], new_id: Callable[[], str]) -> tuple[
 
 def log_of(imported: ImportedSession, *, now: int) -> tuple[Entry, ...]:
     """The log of the session in a file: its own, or one made of its contents. `now` is in ms since 1970."""
-    return imported.entries or entries_of(imported.contents, now=now, snapshots_at=imported.snapshots_at)
+    return imported.entries or entries_of(
+        imported.contents, now=now, snapshots_at=imported.snapshots_at, times=imported.times
+    )
 
 
 def without_foreign_models(imported: ImportedSession) -> ImportedSession:
