@@ -19,7 +19,7 @@ export interface NewSessionParams {
   readonly systemInstruction?: string | null;
 }
 
-/** `query` is plain words, searched in all messages; of signs alone it is refused. `cursor` is the last page's `nextCursor`. */
+/** `query` is plain words, searched in all messages; `cursor` is the last page's `nextCursor`. */
 export interface ListSessionsParams {
   readonly query?: string;
   readonly limit?: number;

@@ -37,13 +37,3 @@ async def test_what_was_said_in_any_session_is_found_also_by_another_server_and_
     async with editor(environment, workspace) as again:
         hits = (await again.ask("gemini/recall", {"query": "good morning"}))["hits"]
         assert hits[0]["text"] == "Good morning."
-
-
-async def test_a_search_of_the_list_for_signs_alone_says_that_there_is_nothing_to_look_for(
-    tmp_path: Path, workspace: Path
-) -> None:
-    async with editor(server_environment(tmp_path), workspace) as spoken:
-        await spoken.ask("gemini/chat", {"prompt": "What does {} -> ??? mean?"})
-        for query in ("???", "{} ->"):
-            assert "nothing to look for" in (await spoken.fails("gemini/session/list", {"query": query})).message
-        assert len((await spoken.ask("gemini/session/list", {"query": "??? mean"}))["sessions"]) == 1

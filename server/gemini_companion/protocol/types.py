@@ -55,9 +55,7 @@ class NewSessionParams(_Params, frozen=True, kw_only=True):
 
 
 class ListSessionsParams(_Params, frozen=True, kw_only=True):
-    """`query` is plain words, searched in all messages; of signs alone it is refused. `cursor` is the last page's
-    `nextCursor`.
-    """
+    """`query` is plain words, searched in all messages; `cursor` is the last page's `nextCursor`."""
 
     query: str = ""
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
