@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
+import unicodedata
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemini_companion.adapters.storage import SqliteStore, recall_index, records
+from gemini_companion.adapters.storage import SqliteStore, recall_index, records, search
 from gemini_companion.adapters.storage.schema import migrate
 from gemini_companion.adapters.storage.vaulted import Vaulted
+from gemini_companion.engine.recall.words import normal
 from tests.adapters.storage.planted_store import fill, leaks, vault
 from tests.adapters.storage.stores import MakeStore, execute, meta, prompt
 from tests.adapters.storage.test_recalling import COFFEE, Talk, texts
@@ -192,3 +195,37 @@ async def test_words_of_secrets_leave_the_indexes_when_they_are_redacted_later(
         await store.worker.run("write", recall_index.empty)
         await store.recall.index()
         assert kept == await store.worker.run("read", words)
+
+
+@pytest.mark.parametrize("sign", ["->", "?", "{", '"', "\\", "→"])
+async def test_signs_are_found_in_texts_and_titles_and_not_in_how_they_are_stored(
+    store: SqliteStore, sign: str
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta("said"), [prompt(1, "nothing"), prompt(2, f"a {sign} b")])
+        await store.create(meta("titled", title=f"of {sign}"), [prompt(1, "nothing")])
+        await store.create(meta("neither"), [prompt(1, "nothing")])
+        await store.create(meta("damaged"), [prompt(1, "nothing")])
+        await execute(store, "UPDATE log SET json = ? WHERE session_id = 'damaged'", f'{{"{sign}'.encode())
+        found = {one.session_id for one in (await store.list(query=sign)).sessions}
+        assert found == {"said", "titled"}
+
+
+@pytest.mark.parametrize("sign", ["⇒", "...", "≠", '"', "/", "\\", "!="])
+@pytest.mark.parametrize("beside", ["plain", "größer", "Привет\n", "東京", "“…”", "a\u0308"])
+@pytest.mark.parametrize("said", ["⇒", "…", "=\u0338", '"', "/", "\\", "！＝"])
+def test_a_sign_is_found_in_json_just_where_the_decoded_text_has_it(sign: str, beside: str, said: str) -> None:
+    text = f"{beside} {said} {beside}"
+    stored = Vaulted().entries([prompt(1, text)])[0].row.data
+    with closing(sqlite3.connect(":memory:")) as connection:
+        search.teach(connection)
+        for source in (stored, json.dumps(json.loads(stored)).encode(), stored.replace(b"/", b"\\/")):
+            (found,) = connection.execute(f"SELECT {search.SAYS}(?, ?)", (source, sign)).fetchone()
+            assert bool(found) == (sign in normal(text)), source
+
+
+def test_what_is_told_from_json_alone_is_left_as_it_is_by_the_forms_that_are_compared() -> None:
+    blocks = [*range(0x80), *range(0xC0, 0x100), *range(0x400, 0x480), *range(0x4000, 0xA000)]
+    characters = [chr(code) for code in blocks]
+    assert normal("".join(characters)) == "".join(characters)
+    assert not any(map(unicodedata.combining, characters))

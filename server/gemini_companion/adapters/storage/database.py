@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.private_files import close_to_others, create_private_file, make_private_directory
-from gemini_companion.adapters.storage import faults, recall_index
+from gemini_companion.adapters.storage import faults, recall_index, search
 from gemini_companion.adapters.storage.full_text import INDEXES
 from gemini_companion.adapters.storage.schema import FILE_NAME, PROJECT_TABLES, TABLES, check_version, migrate
 from gemini_companion.engine.errors import StorageFault
@@ -206,6 +206,7 @@ def _prepared(path: str, *, is_suspect: bool = False) -> sqlite3.Connection:
             connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
         if is_suspect:
             _check_wholly(connection)
+        search.teach(connection)
         if is_suspect or not _are_indexes_readable(connection):
             _repair_indexes(connection)
     except BaseException:
@@ -253,6 +254,7 @@ def open_reader(path: str) -> sqlite3.Connection:
     connection.text_factory = _lenient_text
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA query_only = ON")
+    search.teach(connection)
     return connection
 
 

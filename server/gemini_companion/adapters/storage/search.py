@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.storage.full_text import put_in, take_out
 from gemini_companion.adapters.storage.indexed_sessions import state_of
-from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.decode import well_formed
-from gemini_companion.engine.history.log import Entry, PinEntry
+from gemini_companion.engine.history.log import Entry, PinEntry, decode_entry
 from gemini_companion.engine.recall.passages import entry_text, spoken_entry
 from gemini_companion.engine.recall.ranking import PLACE_BITS, spot_of
 from gemini_companion.engine.recall.words import normal, paired, spaced, unspaced_runs
@@ -24,9 +23,17 @@ if TYPE_CHECKING:
 
 _MAX_QUERY: Final = 1_000
 _MAX_WORDS: Final = 16
-_SOME_WORDS: Final = "Give a word with a letter or a digit."
 _MOST_ENTRIES: Final = 1 << PLACE_BITS
 """Of one session: more have no numbers in the index."""
+
+_ESCAPED: Final = frozenset('"\\/')
+"""Signs that JSON may write with a backslash, beside what cannot be printed."""
+_PLAIN_BYTES: Final = bytes((*range(0xC0), 0xC3, 0xD0, 0xD1, *range(0xE4, 0xEA)))
+"""What ASCII, accented letters of Latin 1, Cyrillic and the common ideographs have in UTF-8: `normal` leaves these as
+they are, in whatever order they stand."""
+
+SAYS: Final = "companion_says"
+"""The function in SQL that `teach` gives a connection."""
 
 
 def index_title(connection: sqlite3.Connection, session_id: str, title: str) -> None:
@@ -56,20 +63,53 @@ def text_rows(number: int, entries: Iterable[Entry]) -> list[tuple[int, str]]:
 def conditions(query: str) -> tuple[list[str], list[str]]:
     """SQL conditions on `session_id`, to be joined by AND, and their arguments: every word of `query` must occur.
 
-    Whole words are sought, except for the last, of which the beginning is enough; case and accents do not matter, and
-    neither do signs, of which no index knows: reading every text for one would take all others' time. Raises
-    `InvalidInput` where there is nothing but signs.
+    Whole words are sought, except for the last, of which the beginning is enough; case and accents do not matter.
     """
-    said = normal(well_formed(query[:_MAX_QUERY]).replace("\0", " ")).split()
-    words = [word for word in said if any(map(str.isalnum, word))][:_MAX_WORDS]
-    if said and not words:
-        raise InvalidInput("There is nothing to look for: chats are found by words.", path="$.query", hint=_SOME_WORDS)
-    clause = (
-        "session_id IN (SELECT recall_sessions.session_id FROM recall_sessions WHERE number IN"
-        f" (SELECT rowid >> {PLACE_BITS} FROM texts WHERE texts MATCH ?))"
+    words = normal(well_formed(query[:_MAX_QUERY]).replace("\0", " ")).split()[:_MAX_WORDS]
+    clauses: list[str] = []
+    arguments: list[str] = []
+    for index, word in enumerate(words):
+        if any(character.isalnum() for character in word):
+            clauses.append(
+                "session_id IN (SELECT recall_sessions.session_id FROM recall_sessions WHERE number IN"
+                f" (SELECT rowid >> {PLACE_BITS} FROM texts WHERE texts MATCH ?))"
+            )
+            arguments.append(_phrase(word, is_last=index == len(words) - 1))
+        else:  # no tokenizer keeps signs, so the texts themselves are read, up to the first that has it
+            clauses.append(
+                f"({SAYS}(title, ?) OR EXISTS (SELECT 1 FROM log WHERE log.session_id = sessions.session_id"
+                f" AND {SAYS}(json, ?)) OR EXISTS (SELECT 1 FROM shares JOIN log ON log.session_id = owner"
+                f" AND seq BETWEEN first AND last WHERE shares.session_id = sessions.session_id AND {SAYS}(json, ?)))"
+            )
+            arguments += [word, word, word]
+    return clauses, arguments
+
+
+def teach(connection: sqlite3.Connection) -> None:
+    """Make `conditions` understood by a connection."""
+    connection.create_function(SAYS, 2, _says, deterministic=True)
+
+
+def _says(source: object, word: str) -> bool:
+    """Whether a title, or the entry in a row of the log, has a word that consists of signs."""
+    if isinstance(source, str):
+        return word in normal(source)
+    if not isinstance(source, bytes) or not _may_say(source, word):
+        return False
+    try:
+        return word in normal(searchable_text(decode_entry(source)))
+    except ValueError:
+        return False
+
+
+def _may_say(source: bytes, word: str) -> bool:
+    """False only if an entry's JSON shows, without being decoded, that it does not have a word of signs."""
+    return (
+        word.encode() in source
+        or b"\\u" in source
+        or (b"\\" in source and (not word.isprintable() or not _ESCAPED.isdisjoint(word)))
+        or bool(source.translate(None, _PLAIN_BYTES))
     )
-    phrases = [_phrase(word, is_last=index == len(words) - 1) for index, word in enumerate(words)]
-    return [clause] * len(words), phrases
 
 
 def searchable_text(entry: Entry) -> str:
