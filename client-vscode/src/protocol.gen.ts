@@ -1155,9 +1155,9 @@ export interface CompressionStatusReport {
   readonly last?: CompressionResult;
   /** Whether it starts by itself, only reminds, or does neither. */
   readonly mode: "auto" | "off" | "remind";
-  /** The count has reached the threshold. */
+  /** The count has reached what it starts at. */
   readonly isDue: boolean;
-  /** Why the threshold is not the one of the settings, as a sentence; absent where it is. */
+  /** Why it does not start at the settings' threshold, as a sentence: it moved, or pauses; absent where it does. */
   readonly thresholdReason?: string;
   /** Whether compressing now would pay for itself; absent while there is nothing to compress. */
   readonly verdict?: Verdict;

@@ -129,11 +129,44 @@ async def test_an_automatic_compression_that_was_undone_raises_the_threshold_and
     await undo(session, client="test")
     report = session.status(None)
     assert report.threshold == pytest.approx(0.55)
-    assert report.threshold_reason == (
+    assert isinstance(report.threshold_reason, str)
+    assert report.threshold_reason.startswith(
         "55% instead of 50%: automatic compressions with this model were undone or rated low."
     )
     studio.set(compression_adaptive=False)
-    assert (session.status(None).threshold, session.status(None).threshold_reason) == (0.5, msgspec.UNSET)
+    report = session.status(None)
+    assert report.threshold == 0.5
+    assert "%" not in str(report.threshold_reason)
+
+
+async def test_after_an_undo_the_status_says_until_when_nothing_starts_by_itself(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    await studio.chat("hello")
+    studio.set(token_limit_override=6_000, compression_adaptive=False)
+    assert (await studio.chat("go on")).compression is not None
+    assert session.status(None).threshold_reason is msgspec.UNSET
+    await undo(session, client="test")
+    report = session.status(None)
+    assert report.token_count > 0.5 * report.token_limit
+    assert report.compression_at == report.token_count + 600
+    assert (report.is_due, report.tokens_until_compression) == (False, 600)
+    assert report.threshold_reason == (
+        f"Automatic compression pauses until {report.compression_at:,} tokens: the last one was undone or cancelled, or"
+        " saved next to nothing."
+    )
+    answered = await studio.chat("and on")
+    assert answered.compression is None
+    assert session.status(None).compression_at == report.compression_at
+    studio.set(compression_mode="remind")
+    assert session.status(None).is_due
+    assert session.status(None).threshold_reason is msgspec.UNSET
+
+
+async def test_a_full_window_ends_the_pause_that_the_status_tells_of(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.set(token_limit_override=4_500, compression_adaptive=False)
+    session.breaker.pause(4_400)
+    assert session.status(None).compression_at == 4_500
 
 
 async def test_a_threshold_that_a_person_set_is_never_raised_and_may_be_lowered(studio: Studio) -> None:

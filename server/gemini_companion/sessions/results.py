@@ -200,9 +200,9 @@ class CompressionStatusReport(msgspec.Struct, frozen=True, kw_only=True, rename=
     mode: Literal["auto", "remind", "off"] = "auto"
     """Whether it starts by itself, only reminds, or does neither."""
     is_due: bool = False
-    """The count has reached the threshold."""
+    """The count has reached what it starts at."""
     threshold_reason: str | msgspec.UnsetType = msgspec.UNSET
-    """Why the threshold is not the one of the settings, as a sentence; absent where it is."""
+    """Why it does not start at the settings' threshold, as a sentence: it moved, or pauses; absent where it does."""
     verdict: Verdict | msgspec.UnsetType = msgspec.UNSET
     """Whether compressing now would pay for itself; absent while there is nothing to compress."""
     compression_at: int | msgspec.UnsetType = msgspec.UNSET

@@ -304,12 +304,12 @@ class Session:
 
     def status(self, client: Client | None, choice: ModelChoice | None = None) -> CompressionStatusReport:
         """Where compression stands. `force_full_ide_context` is computed for `client`, and true without one."""
-        choice = choice or self.choice()
-        settings, mark, count = self.services.settings(), self.mark(choice), self.token_count(choice)
+        limit = self.limit(choice := choice or self.choice())
+        settings, count = self.services.settings(), self.token_count(choice)
+        mark = self.mark(choice).after_pause(settings, self.breaker.resumes_at(count.tokens, limit), limit)
         left = None if mark.tokens is None else max(0, mark.tokens - count.tokens)
         verdict = self.costs(choice).estimate(count.tokens, self.parts(), settings.compression_strategy)
-        under_way = self.compressions.shown
-        prepared = self.ready_compression()
+        under_way, prepared = self.compressions.shown, self.ready_compression()
         return CompressionStatusReport(
             session_id=self.session_id,
             state=self.compressions.state(is_prepared=prepared is not None),
@@ -322,7 +322,7 @@ class Session:
             force_full_ide_context=client is None or self.editor_knowledge.is_full_due(client.client_id),
             token_count=count.tokens,
             token_count_source=count.source,
-            token_limit=self.limit(choice),
+            token_limit=limit,
             threshold=mark.share,
             threshold_reason=mark.reason or msgspec.UNSET,
             tokens_until_compression=left,

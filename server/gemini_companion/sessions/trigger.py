@@ -29,6 +29,11 @@ _KEPT_TOKENS: Final = 20_000
 """What stays word for word: a share with most strategies, so many tokens with `reserve` and `userMessages`."""
 
 
+_PAUSED: Final = (
+    "Automatic compression pauses until {:,} tokens: the last one was undone or cancelled, or saved next to nothing."
+)
+
+
 class Mark(NamedTuple):
     """Where automatic compression starts."""
 
@@ -37,7 +42,16 @@ class Mark(NamedTuple):
     share: float
     """Share of the limit, the cap aside."""
     reason: str = ""
-    """Why the share is not the one of the settings, as a sentence; `""` where it is."""
+    """Why it does not start at the share of the settings, as a sentence; `""` where it does."""
+
+    def after_pause(self, settings: Settings, resumes_at: int | None, limit: int) -> Mark:
+        """The same for a session whose automatic compression waits for this count. A full window ends every pause, and
+        reminders know of none.
+        """
+        at = min(resumes_at or 0, limit)
+        if settings.compression_mode != "auto" or self.tokens is None or at <= self.tokens:
+            return self
+        return self._replace(tokens=at, reason=f"{self.reason} {_PAUSED.format(at)}".lstrip())
 
 
 def mark_of(settings: Settings, limit: int, model: str, experience: Experience) -> Mark:

@@ -124,6 +124,8 @@ def test_after_an_undo_automatic_compression_waits_until_the_count_grew_by_a_ten
     assert breaker.is_paused(699_999, LIMIT)
     assert not breaker.is_paused(700_000, LIMIT)
     assert not breaker.is_paused(620_000, 200_000)
+    assert breaker.resumes_at(600_000, LIMIT) == 700_000
+    assert breaker.resumes_at(700_000, LIMIT) is None
 
 
 def test_a_cancelled_automatic_run_makes_it_wait_alike() -> None:

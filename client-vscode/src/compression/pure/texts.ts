@@ -34,6 +34,7 @@ export function statusText(report: CompressionStatusReport, t: Translate, number
   else if (report.tokensUntilCompression > 0)
     sentences.push(t("Compression starts by itself in {0} tokens.", number(report.tokensUntilCompression)));
   else sentences.push(t("Compression is due with the next prompt."));
+  if (report.thresholdReason) sentences.push(report.thresholdReason);
   const ahead = backgroundText(meterOf(report), t, number);
   if (ahead !== "") sentences.push(ahead);
   if (report.hasFailedCompressionAttempt)

@@ -311,6 +311,11 @@ describe("around the transcript", () => {
     expect(statusText(prepared, t, NUMBER)).toContain("It frees about 300,000 tokens.");
   });
 
+  it("says in the status command why and until when nothing is compressed by itself", () => {
+    const paused = { ...REPORT, thresholdReason: "Automatic compression pauses until 500,000 tokens." };
+    expect(statusText(paused, t, NUMBER)).toContain(" Automatic compression pauses until 500,000 tokens. ");
+  });
+
   it("has one number for status bar, panel and status command", () => {
     expect(percent(meterOf(REPORT))).toBe("39%");
     expect(meterText(meterOf(REPORT), false, t, NUMBER)).toMatchObject({ text: "$(sparkle) 39%" });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import ceil
 from typing import ClassVar, Final, Self
 
 from gemini_companion.engine.compression.types import FAULTS, Counts
@@ -83,14 +84,19 @@ class Breaker(Fold):
         return self._failed_at is not None and token_count < self._failed_at * GROWTH_THAT_CLEARS
 
     def is_paused(self, token_count: int, token_limit: int) -> bool:
-        """True while automatic compression waits for the count to grow by a tenth: of the limit, or of the count itself
-        where the last one saved next to nothing.
+        """True while automatic compression waits for the count to grow."""
+        return self.resumes_at(token_count, token_limit) is not None
+
+    def resumes_at(self, token_count: int, token_limit: int) -> int | None:
+        """The count at which automatic compression goes on, `None` while it does not wait: a tenth of the limit above
+        the pause, or a tenth above what the last one left where it saved next to nothing.
 
         A pause at a count beyond the window is none: no view has so many tokens, whatever an imported log says.
         """
-        little = self._little_at
-        if little is not None and little <= token_limit and token_count < little * GROWTH_AFTER_LITTLE:
-            return True
-        if self._paused_at is None or self._paused_at > token_limit:
-            return False
-        return token_count < self._paused_at + token_limit * PAUSE_SHARE
+        waits: list[float] = []
+        if self._little_at is not None and self._little_at <= token_limit:
+            waits.append(self._little_at * GROWTH_AFTER_LITTLE)
+        if self._paused_at is not None and self._paused_at <= token_limit:
+            waits.append(self._paused_at + token_limit * PAUSE_SHARE)
+        latest = max(waits, default=0.0)
+        return ceil(latest) if token_count < latest else None
