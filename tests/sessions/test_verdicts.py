@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.sessions.compression.cost import verdict_now
 from gemini_companion.sessions.compression.rating import rate
 from gemini_companion.sessions.compression.undo import undo
@@ -14,6 +15,7 @@ from gemini_companion.sessions.compression_events import CompressionStarted
 from gemini_companion.sessions.events import UsageUpdated
 from gemini_companion.sessions.session import Session
 from tests.support.conversations import dialogue
+from tests.support.logs import outcome_of
 from tests.support.prefix_cache import Caching
 from tests.support.sessions import Studio
 
@@ -151,8 +153,8 @@ async def test_after_an_undo_the_status_says_until_when_nothing_starts_by_itself
     assert report.compression_at == report.token_count + 600
     assert (report.is_due, report.tokens_until_compression) == (False, 600)
     assert report.threshold_reason == (
-        f"Automatic compression pauses until {report.compression_at:,} tokens: the last one was undone or cancelled, or"
-        " saved next to nothing."
+        f"Automatic compression pauses until {report.compression_at:,} tokens, since the last one was undone or"
+        " cancelled."
     )
     answered = await studio.chat("and on")
     assert answered.compression is None
@@ -160,6 +162,20 @@ async def test_after_an_undo_the_status_says_until_when_nothing_starts_by_itself
     studio.set(compression_mode="remind")
     assert session.status(None).is_due
     assert session.status(None).threshold_reason is msgspec.UNSET
+
+
+async def test_after_one_that_saved_next_to_nothing_the_status_gives_that_reason(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.set(token_limit_override=20_000, compression_adaptive=False)
+    count = session.status(None).token_count
+    assert count < 10_000
+    little = outcome_of("COMPRESSED", 18_050, 18_000, trigger="auto")
+    session.breaker.apply(CompressionEntry(id="c", seq=1, time=0, compression_id="c1", result=little))
+    report = session.status(None)
+    assert report.compression_at == 19_800
+    assert report.threshold_reason == (
+        "Automatic compression pauses until 19,800 tokens, since the last one saved next to nothing."
+    )
 
 
 async def test_a_full_window_ends_the_pause_that_the_status_tells_of(studio: Studio) -> None:

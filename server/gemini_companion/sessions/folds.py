@@ -94,7 +94,7 @@ class Folds(NamedTuple):
         return self
 
 
-class Concerned(dict[type, tuple[Callable[[Entry], None], ...]]):
+class Takers(dict[type, tuple[Callable[[Entry], None], ...]]):
     """By kinds of entries, how those of a log's folds take one in that it concerns, the history not among them.
 
     Most entries of a log concern two folds of six.

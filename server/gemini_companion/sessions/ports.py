@@ -175,7 +175,7 @@ class SessionStore(AgentsLog, Protocol):
         self, *, query: str = "", limit: int = 50, cursor: str | None = None, with_agents: bool = False
     ) -> SessionPage:
         """List this project's sessions, newest first, `with_agents` those of subagents among them. All words of `query`
-        have to occur in a session's texts or title. Raises `InvalidInput` where it has signs alone.
+        have to occur in a session's texts or title.
         """
         ...
 

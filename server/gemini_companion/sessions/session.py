@@ -35,7 +35,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression_state import ActiveCompressions, usage_of
 from gemini_companion.sessions.editor_knowledge import EditorKnowledge
 from gemini_companion.sessions.events import Event
-from gemini_companion.sessions.folds import Concerned, Folds, empty_folds
+from gemini_companion.sessions.folds import Folds, Takers, empty_folds
 from gemini_companion.sessions.lane import Lane
 from gemini_companion.sessions.listed_counts import is_surrounded, kept_tokens
 from gemini_companion.sessions.log_writer import Draft, LogWriter
@@ -89,7 +89,7 @@ class Session:
         """The model that the running turn's request named; the session's own once it has answered."""
         self.route = Route()
         self.spending, self.last_result = begun.spending, begun.last_result
-        self._concerned = Concerned(begun)
+        self._takers = Takers(begun)
         self._due_ide_tokens = begun.due_ide_tokens  # the next request sends it again, so it is counted
         self.editor_knowledge = EditorKnowledge(self.history)
         self.rules_lock = asyncio.Lock()  # held from where rules are judged by those in force until they are logged
@@ -191,7 +191,7 @@ class Session:
         epoch = self.history.epoch
         ide_tokens = 0 if only_appends(entry) else self.editor_knowledge.tokens_if_sent_again(self.ledger.measure)
         self.history.apply(entry)
-        for take_in in self._concerned[type(entry)]:
+        for take_in in self._takers[type(entry)]:
             take_in(entry)
         if self.caller is not None:
             self.caller.unlogged.hear_agent(entry)  # what it spends and changes is the chat's
@@ -306,7 +306,7 @@ class Session:
         """Where compression stands. `force_full_ide_context` is computed for `client`, and true without one."""
         limit = self.limit(choice := choice or self.choice())
         settings, count = self.services.settings(), self.token_count(choice)
-        mark = self.mark(choice).after_pause(settings, self.breaker.resumes_at(count.tokens, limit), limit)
+        mark = self.mark(choice).after_pause(settings, self.breaker.pause_at(count.tokens, limit), limit)
         left = None if mark.tokens is None else max(0, mark.tokens - count.tokens)
         verdict = self.costs(choice).estimate(count.tokens, self.parts(), settings.compression_strategy)
         under_way, prepared = self.compressions.shown, self.ready_compression()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
+from gemini_companion.engine.compression.breaker import Pause
 from gemini_companion.engine.compression.experience import Experience
 from gemini_companion.engine.compression.verdict import (
     HARD_SHARE,
@@ -29,9 +30,7 @@ _KEPT_TOKENS: Final = 20_000
 """What stays word for word: a share with most strategies, so many tokens with `reserve` and `userMessages`."""
 
 
-_PAUSED: Final = (
-    "Automatic compression pauses until {:,} tokens: the last one was undone or cancelled, or saved next to nothing."
-)
+_PAUSED: Final = "Automatic compression pauses until {:,} tokens, since the last one {}."
 
 
 class Mark(NamedTuple):
@@ -44,14 +43,17 @@ class Mark(NamedTuple):
     reason: str = ""
     """Why it does not start at the share of the settings, as a sentence; `""` where it does."""
 
-    def after_pause(self, settings: Settings, resumes_at: int | None, limit: int) -> Mark:
-        """The same for a session whose automatic compression waits for this count. A full window ends every pause, and
-        reminders know of none.
+    def after_pause(self, settings: Settings, pause: Pause | None, limit: int) -> Mark:
+        """The same for a session whose automatic compression pauses. A full window of `limit` tokens ends every pause,
+        and reminders know of none.
         """
-        at = min(resumes_at or 0, limit)
-        if settings.compression_mode != "auto" or self.tokens is None or at <= self.tokens:
+        if pause is None or settings.compression_mode != "auto" or self.tokens is None:
             return self
-        return self._replace(tokens=at, reason=f"{self.reason} {_PAUSED.format(at)}".lstrip())
+        at = min(pause.until, limit)
+        if at <= self.tokens:
+            return self
+        sentence = _PAUSED.format(at, "saved next to nothing" if pause.saved_little else "was undone or cancelled")
+        return self._replace(tokens=at, reason=f"{self.reason} {sentence}".lstrip())
 
 
 def mark_of(settings: Settings, limit: int, model: str, experience: Experience) -> Mark:

@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.engine.compression.breaker import FAILURES_IN_A_ROW, GROWTH_THAT_CLEARS, PAUSE_SHARE, Breaker
+from gemini_companion.engine.compression.breaker import (
+    FAILURES_IN_A_ROW,
+    GROWTH_THAT_CLEARS,
+    PAUSE_SHARE,
+    Breaker,
+    Pause,
+)
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.log import (
     AttemptEntry,
@@ -124,8 +130,8 @@ def test_after_an_undo_automatic_compression_waits_until_the_count_grew_by_a_ten
     assert breaker.is_paused(699_999, LIMIT)
     assert not breaker.is_paused(700_000, LIMIT)
     assert not breaker.is_paused(620_000, 200_000)
-    assert breaker.resumes_at(600_000, LIMIT) == 700_000
-    assert breaker.resumes_at(700_000, LIMIT) is None
+    assert breaker.pause_at(600_000, LIMIT) == Pause(700_000, saved_little=False)
+    assert breaker.pause_at(700_000, LIMIT) is None
 
 
 def test_a_cancelled_automatic_run_makes_it_wait_alike() -> None:
@@ -156,6 +162,7 @@ def test_after_an_automatic_one_that_saved_next_to_nothing_the_count_must_grow_b
     breaker = Breaker([little])
     assert breaker.is_paused(1_099, LIMIT)
     assert not breaker.is_paused(1_100, LIMIT)
+    assert breaker.pause_at(1_099, LIMIT) == Pause(1_100, saved_little=True)
     assert not breaker.has_failed(1_000)
     breaker.apply(compression(trigger=trigger))
     assert not breaker.is_paused(1_000, LIMIT), "the next one saved half"
@@ -163,3 +170,11 @@ def test_after_an_automatic_one_that_saved_next_to_nothing_the_count_must_grow_b
 
 def test_one_by_hand_that_saved_next_to_nothing_lets_the_next_automatic_one_be() -> None:
     assert not Breaker([compression(original_token_count=1_020, new_token_count=1_000)]).is_paused(1_000, LIMIT)
+
+
+def test_of_two_pauses_the_one_that_lasts_longer_is_told_of() -> None:
+    breaker = Breaker([compression(trigger="auto", original_token_count=1_020, new_token_count=1_000)])
+    breaker.pause(1_000)
+    assert breaker.pause_at(1_000, 2_000) == Pause(1_200, saved_little=False)
+    assert breaker.pause_at(1_000, 1_000 - 1) is None, "no view of that window has so many tokens"
+    assert breaker.pause_at(1_000, 1_000) == Pause(1_100, saved_little=True)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from gemini_companion.engine.compression.breaker import Breaker
 from gemini_companion.engine.compression.experience import Experience
 from gemini_companion.engine.compression.preparing import Prepared
-from gemini_companion.engine.history.appending import CONTENT_KINDS, TURNS_KINDS
+from gemini_companion.engine.history.appending import CONTENT_KINDS, TURN_KINDS
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import (
     ContentEntry,
@@ -61,7 +61,7 @@ def test_all_kinds_of_contents_are_known() -> None:
         (Experience, TurnEndEntry),
         (Prepared, TurnEndEntry),
         (Spending, ModelCallEntry),
-        *((Transcript, kind) for kind in sorted(TURNS_KINDS - {ModelCallEntry}, key=lambda one: one.__name__)),
+        *((Transcript, kind) for kind in sorted(TURN_KINDS - {ModelCallEntry}, key=lambda one: one.__name__)),
         *((ToolState, kind) for kind in (PromptEntry, SteerEntry, ToolResultEntry, ToolCallEntry, TurnEndEntry)),
     ],
 )
@@ -70,4 +70,4 @@ def test_what_a_fold_is_made_of_is_not_ignored(fold: type[Fold], kind: type) -> 
 
 
 def test_nothing_is_ignored_but_what_turns_leave() -> None:
-    assert all(fold.ignored <= TURNS_KINDS for fold in FOLDS)
+    assert all(fold.ignored <= TURN_KINDS for fold in FOLDS)

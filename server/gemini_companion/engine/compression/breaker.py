@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import ceil
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final, NamedTuple, Self
 
 from gemini_companion.engine.compression.types import FAULTS, Counts
-from gemini_companion.engine.history.appending import TURNS_KINDS
+from gemini_companion.engine.history.appending import TURN_KINDS
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, Entry, UndoEntry
 
@@ -24,13 +24,22 @@ GROWTH_AFTER_LITTLE: Final = 1.1
 """After an automatic compression that saved next to nothing, the next waits until the count is this multiple of it."""
 
 
+class Pause(NamedTuple):
+    """What automatic compression waits for."""
+
+    until: int
+    """The count at which it goes on, in tokens."""
+    saved_little: bool
+    """True if the last one saved next to nothing, False if it was undone or cancelled."""
+
+
 class Breaker(Fold):
     """The failure flag (Gemini CLI's `hasFailedCompressionAttempt`) and the pauses of automatic compression.
 
     Token counts are the session's: the whole request without its prompt. A pause that `pause` set is not in the log.
     """
 
-    ignored: ClassVar = TURNS_KINDS
+    ignored: ClassVar = TURN_KINDS
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._failed_at: int | None = None
@@ -85,18 +94,18 @@ class Breaker(Fold):
 
     def is_paused(self, token_count: int, token_limit: int) -> bool:
         """True while automatic compression waits for the count to grow."""
-        return self.resumes_at(token_count, token_limit) is not None
+        return self.pause_at(token_count, token_limit) is not None
 
-    def resumes_at(self, token_count: int, token_limit: int) -> int | None:
-        """The count at which automatic compression goes on, `None` while it does not wait: a tenth of the limit above
-        the pause, or a tenth above what the last one left where it saved next to nothing.
+    def pause_at(self, token_count: int, token_limit: int) -> Pause | None:
+        """What it waits for at this count, `None` while it does not wait: a tenth of the limit above the pause, or a
+        tenth above what the last one left where it saved next to nothing, whichever is later.
 
         A pause at a count beyond the window is none: no view has so many tokens, whatever an imported log says.
         """
-        waits: list[float] = []
+        waits: list[Pause] = []
         if self._little_at is not None and self._little_at <= token_limit:
-            waits.append(self._little_at * GROWTH_AFTER_LITTLE)
+            waits.append(Pause(ceil(self._little_at * GROWTH_AFTER_LITTLE), saved_little=True))
         if self._paused_at is not None and self._paused_at <= token_limit:
-            waits.append(self._paused_at + token_limit * PAUSE_SHARE)
-        latest = max(waits, default=0.0)
-        return ceil(latest) if token_count < latest else None
+            waits.append(Pause(ceil(self._paused_at + token_limit * PAUSE_SHARE), saved_little=False))
+        latest = max(waits, default=None)
+        return latest if latest and token_count < latest.until else None

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import ClassVar, Final, NamedTuple
 
-from gemini_companion.engine.history.appending import TURNS_KINDS
+from gemini_companion.engine.history.appending import TURN_KINDS
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import (
     CompressionEntry,
@@ -50,7 +50,7 @@ class _Judged(NamedTuple):
 class Experience(Fold):
     """The fold. Feed it with `apply`, in order; each entry costs the same."""
 
-    ignored: ClassVar = TURNS_KINDS - {ReplyEntry, TurnEndEntry}
+    ignored: ClassVar = TURN_KINDS - {ReplyEntry, TurnEndEntry}
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.turns = 0

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from gemini_companion.engine.compression.stale import is_stale, lets_go
-from gemini_companion.engine.history.appending import TURNS_KINDS
+from gemini_companion.engine.history.appending import TURN_KINDS
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import (
     CompressionEntry,
@@ -123,7 +123,7 @@ def behind(history: History, prepared: PreviewEntry) -> Behind:
 class Prepared(Fold):
     """The prepared compression of a session, as a fold of its log: `entry` is the newest that nothing has voided."""
 
-    ignored: ClassVar = TURNS_KINDS - {TurnEndEntry}
+    ignored: ClassVar = TURN_KINDS - {TurnEndEntry}
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entry: PreviewEntry | None = None

@@ -15,6 +15,8 @@ from gemini_companion.engine.history.tool_entries import (
 )
 
 CONTENT_KINDS: Final = frozenset(cast("tuple[type, ...]", get_args(ContentEntry)))
+"""The entries that add a content to the view."""
+
 _APPENDING: Final = CONTENT_KINDS | {
     ToolCallEntry,
     SteerOfferedEntry,
@@ -23,8 +25,8 @@ _APPENDING: Final = CONTENT_KINDS | {
     TodosEntry,
     ModelCallEntry,
 }
-TURNS_KINDS: Final = CONTENT_KINDS | {ToolCallEntry, ModelCallEntry, TurnEndEntry}
-"""What a turn without changes of files leaves: most of every log."""
+TURN_KINDS: Final = CONTENT_KINDS | {ToolCallEntry, ModelCallEntry, TurnEndEntry}
+"""Contents, tool calls, model calls and ends of turns: most of every log."""
 
 
 def only_appends(entry: Entry) -> bool:

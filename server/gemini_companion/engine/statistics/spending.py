@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, Final, NamedTuple
 
-from gemini_companion.engine.history.appending import TURNS_KINDS
+from gemini_companion.engine.history.appending import TURN_KINDS
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import Entry, ResumeEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
@@ -48,7 +48,7 @@ def spent_on(entry: Entry) -> Spent:
 class Spending(Fold):
     """What a session has spent. One that was forked or imported begins at nothing: that was paid for elsewhere."""
 
-    ignored: ClassVar = TURNS_KINDS - {ModelCallEntry}
+    ignored: ClassVar = TURN_KINDS - {ModelCallEntry}
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.spent = Spent()
