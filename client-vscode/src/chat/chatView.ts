@@ -18,6 +18,7 @@ import type { Actions } from "./actions.js";
 import type { Chat } from "./chat.js";
 import { viewOf } from "./chatState.js";
 import { PageLink } from "./pageLink.js";
+import { InOrder } from "./pure/inOrder.js";
 import { pageDocument } from "./pure/pageDocument.js";
 import { decodeFromPage } from "../panel/fromPage.js";
 import { answerPage } from "./requests.js";
@@ -41,6 +42,7 @@ export interface ViewNeeds {
 export class ChatView implements WebviewViewProvider, Disposable {
   readonly #ready = new EventEmitter<void>();
   readonly #subscriptions: Disposable[] = [];
+  readonly #commands = new InOrder();
   #view: WebviewView | undefined;
   #link: PageLink | undefined;
   #isReady = false;
@@ -109,10 +111,9 @@ export class ChatView implements WebviewViewProvider, Disposable {
   }
 
   /** Bring the panel to the front, then post its page a command. */
-  async command(command: PageCommand): Promise<void> {
-    await commands.executeCommand(`${VIEW_ID}.focus`);
-    if (!this.#isReady) await this.#untilReady();
-    this.#link?.post({ type: "command", command });
+  command(command: PageCommand): Promise<void> {
+    // In order: "Focus Chat" that waited longer would close the pop-up that was asked for after it.
+    return this.#commands.after(this.#inFront(), () => this.#link?.post({ type: "command", command }));
   }
 
   /** An answer is done that nobody sees: a mark on the icon until the panel shows. */
@@ -195,6 +196,11 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #seen(): void {
     this.#unseen = 0;
     if (this.#view) this.#view.badge = undefined;
+  }
+
+  async #inFront(): Promise<void> {
+    await commands.executeCommand(`${VIEW_ID}.focus`);
+    if (!this.#isReady) await this.#untilReady();
   }
 
   async #untilReady(): Promise<void> {
