@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from gemini_companion.modules_on_demand import install
+
 
 def main() -> int:
     """Run the command line; the way to `serve` loads nothing that it does not need. Returns the exit code."""
+    install()
     try:
         return _run(sys.argv[1:])
     except KeyboardInterrupt:  # while modules were being loaded: a command that runs ends in order, in `cli.main`

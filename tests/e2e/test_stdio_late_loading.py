@@ -27,7 +27,18 @@ runpy.run_module("gemini_companion", run_name="__main__")
 """
 WAIT_FOR_A_NEED = (
     *("anyio", "attr", "betterleaks", "cattrs", "cryptography", "google", "grpc", "httpx", "httpx2", "keyring"),
-    *("lsprotocol", "mcp", "multiprocessing", "opentelemetry", "psutil", "pygls.lsp", "pygls.workspace", "sysconfig"),
+    *(
+        "_hashlib",
+        "_ssl",
+        "lsprotocol",
+        "mcp",
+        "multiprocessing",
+        "opentelemetry",
+        "psutil",
+        "pygls.lsp",
+        "pygls.workspace",
+        "sysconfig",
+    ),
     *("tree_sitter", "tree_sitter_bash", "watchfiles.main"),
     *(
         f"gemini_companion.{package}"
