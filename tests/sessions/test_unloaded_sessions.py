@@ -166,7 +166,7 @@ async def test_no_client_sees_whether_a_session_was_let_go_between_two_requests(
         await pass_time(stays, session_id, unload=False)
     assert await answered(replayed, goes, session_id) == await answered(replayed, stays, session_id)
     ours, theirs = [await studio.app.load(studio.client, session_id) for studio in (goes, stays)]
-    assert msgspec.to_builtins(ours.history.entries) == msgspec.to_builtins(theirs.history.entries)
+    assert msgspec.to_builtins(list(ours.history.entries)) == msgspec.to_builtins(list(theirs.history.entries))
     assert theirs is loaded, "the other was never let go"
     assert goes.heard.reports == stays.heard.reports
 

@@ -13,6 +13,7 @@ from gemini_companion.engine.compression.types import LogState, Plan, Trim, View
 from gemini_companion.engine.compression.undo import plan_undo
 from gemini_companion.engine.history.constraint import Constraint, ConstraintState, digest_of
 from gemini_companion.engine.history.content import Content, Part, user_text
+from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item, Measure
 from gemini_companion.engine.history.log import (
@@ -114,7 +115,7 @@ class Book:
         """What the next plan is asked to hide."""
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> Entries[Entry]:
         return self.history.entries
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -69,7 +68,7 @@ class Folds(NamedTuple):
         if not log or history.excluded_from is not None or history.standing:
             return None
         last = log[-1].seq
-        behind = history.entries[bisect_right(history.entries, last, key=lambda entry: entry.seq) :]
+        behind = history.entries.since(last + 1)
         others = [entry for entry in behind if not only_appends(entry)]
         if not all(isinstance(entry, ResumeEntry) and entry.reason != "clear" for entry in others):
             return None
@@ -80,7 +79,7 @@ class Folds(NamedTuple):
             return None  # it may have been due
         history.go_back(last)
         history.counting.go_back(last)
-        history.entries[:] = log
+        history.entries.only(log)
         history.epoch -= len(others)
         unsaid = [entry for entry in log if not isinstance(entry, ContentEntry)]
         folds = Transcript(log), ToolState(log), Breaker(unsaid), Experience(log), Prepared(unsaid), Spending(unsaid)

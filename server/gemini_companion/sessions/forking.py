@@ -50,22 +50,24 @@ async def fork_of(source: Session, at_turn: str | int | None) -> Fork:
     await load("gemini_companion.sessions.copying")
     from gemini_companion.sessions.copying import closing
 
-    history, log = source.history, list(source.history.entries)
+    history, entries = source.history, source.history.entries.copied()
     known = source.folds.copied() if history.excluded_from is None else None
 
     def work() -> Fork:
+        log = list(entries)
         shared: Sequence[Entry] = log if at_turn is None else entries_until(log, at_turn)
         folds = known.gone_back(shared) if known is not None and at_turn is not None else known
         if SteerOfferedEntry in set(map(type, shared)):
             shared = [entry for entry in shared if not isinstance(entry, SteerOfferedEntry)]  # sent where it was said
         if folds is None:
             return Fork(shared, closing(shared, source.services, "fork"), _counts(history, shared))
-        folds.history.entries[:] = shared
+        if len(shared) != len(folds.history.entries):
+            folds.history.entries.only(shared)
         folds.tools_state.offered.clear()
         own = closing(shared, source.services, "fork", (folds.transcript, folds.tools_state))
         return Fork(shared, own, StoredCounts(), folds._replace(last_result=_last_result(folds.last_result, shared)))
 
-    return await off_loop(len(log), work)
+    return await off_loop(len(entries), work)
 
 
 def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[Entry, ...]:

@@ -25,14 +25,14 @@ async def export_text(session: Session, format: ExportFormat) -> list[str]:
     from gemini_companion.sessions.interchange.compressed import snapshot_places
 
     services, view = session.services, session.history.curated()
-    log, contents, places = list(session.history.entries), [item.content for item in view], snapshot_places(view)
+    entries, contents, places = session.history.entries.copied(), [item.content for item in view], snapshot_places(view)
     vouch = services.vouched if format == "companion" else None
 
     def work() -> list[str]:
-        pieces = encode_session(session.meta, log, contents, format, snapshots_at=places)
+        pieces = encode_session(session.meta, list(entries), contents, format, snapshots_at=places)
         return text_of(pieces, services.marked, vouch)
 
-    with uncollected(len(log)):
+    with uncollected(len(entries)):
         return await asyncio.to_thread(work)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 from gemini_companion.engine.history.appending import only_appends
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import ConstraintEntry, Entry, ResumeEntry
@@ -29,8 +27,7 @@ def count_on(ledger: TokenLedger, history: History, kept: KeptTokens | None) -> 
     """Count on from where the number was kept, if the view has only grown since: what the API counted still holds."""
     if kept is None or kept.rules != RULES_OF_COUNTING or kept.version > history.version:
         return
-    since = history.entries[bisect_right(history.entries, kept.version, key=lambda entry: entry.seq) :]
-    if all(map(_leaves_what_was_counted, since)):
+    if all(map(_leaves_what_was_counted, history.entries.since(kept.version + 1))):
         ledger.recall(kept.memory, history.epoch)
 
 

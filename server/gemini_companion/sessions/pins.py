@@ -44,11 +44,9 @@ async def unpin(session: Session, pin_id: str) -> None:
 
 def _prompt_of(session: Session, turn_id: str) -> str:
     """The text that a person wrote in a turn. Raises `InvalidInput` if there is none."""
-    for entry in session.history.entries:
-        if isinstance(entry, PromptEntry) and entry.turn_id == turn_id:
-            text = visible_text_of(entry.own_parts)
-            if text:
-                return text
+    for entry in session.history.entries.of(PromptEntry):
+        if entry.turn_id == turn_id and (text := visible_text_of(entry.own_parts)):
+            return text
     raise InvalidInput(
         f"The session has no turn {turn_id} with a text to pin.",
         path="$.turnId",

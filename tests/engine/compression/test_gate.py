@@ -149,7 +149,7 @@ def test_what_an_earlier_compression_hid_is_put_back_too_and_the_floor_is_about_
     earlier, fresh = with_rules(FLOOR_FACTS + 5), chat("Look at the clouds.", "They are white.")
     items = [
         *earlier,
-        *(msgspec.structs.replace(source, index=len(earlier) + n, seq=100 + n) for n, source in enumerate(fresh)),
+        *(FactSource(len(earlier) + n, source.content, 100 + n) for n, source in enumerate(fresh)),
     ]
     found = gated(items, fresh={100, 101})
     assert found.verdict == "pass"

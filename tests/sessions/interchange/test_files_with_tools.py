@@ -30,7 +30,7 @@ def log() -> list[Entry]:
     book.steer("Only the tests.")
     book.reply("Done.")
     book.end()
-    return book.entries
+    return list(book.entries)
 
 
 async def test_an_imported_session_has_its_rounds_and_gives_no_consent(tmp_path: Path) -> None:

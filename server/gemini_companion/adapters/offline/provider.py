@@ -10,8 +10,6 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from itertools import accumulate, compress, islice
 from typing import Final
 
-import msgspec
-
 from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.history.content import Content, Part
@@ -246,7 +244,7 @@ def _without_notes(source: FactSource) -> FactSource:
     if source.content.role != "model" or not parts or not is_own_answer(str(parts[0].get("text") or "")):
         return source
     content = Content(role="model", parts=({**parts[0], "text": without_note(parts[0]["text"])}, *parts[1:]))
-    return msgspec.structs.replace(source, content=content)
+    return FactSource(source.index, content, source.seq, source.ide_context)
 
 
 class _Counter:

@@ -101,6 +101,7 @@ class Evidence:
         also: Other texts that a snapshot may rest on: the system instruction, the user's guidance, the editor's state.
         let_go: Rules that the user released: nobody misses them.
         later: Contents behind the hidden ones, which may say that a task is done.
+        strangers: Gives the texts of other contents that the cache knows, and that are not in memory.
         cache: Saves looking through the same contents again.
         poll: Called often; what it raises ends the work.
     """
@@ -115,6 +116,7 @@ class Evidence:
         also: Iterable[str] = (),
         let_go: Iterable[str] = (),
         later: Collection[Content] = (),
+        strangers: Callable[[], Iterator[str]] = lambda: iter(()),
         cache: FactCache | None = None,
         poll: Callable[[], None] = lambda: None,
     ) -> None:
@@ -139,8 +141,9 @@ class Evidence:
             self._wanted.append(wanted)
             if not standing.has(wanted.needle):
                 self._elsewhere.append(wanted)
-        contents = chain((source.content for source in sources), beside)
-        self._words = self._cache.words_in(contents, poll) | words_of_texts((*self._kept, *self._also), poll)
+        self._not_in_memory = strangers
+        words = self._cache.words_of(sources, beside, poll)
+        self._words = words | words_of_texts((*self._kept, *self._also), poll)
         self._is_fresh = [fresh is None or source.seq in fresh for source in sources]
         self._counted = sum(map(self._counts, self._wanted))
         """Newly hidden facts that the floor is about."""
@@ -220,8 +223,10 @@ class Evidence:
 
     def _strangers(self) -> Iterator[str]:
         """Other texts whose words the cache has: of turns that are gone, say."""
-        own = {id(content) for content in chain((source.content for source in self._sources), self._beside)}
-        return (text_of_content(content) for content in self._cache.read() if id(content) not in own)
+        live = (source.content for source in self._sources if source.known is None)
+        own = {id(content) for content in chain(live, self._beside)}
+        gone = (content for content in self._cache.read() if id(content) not in own)
+        return chain(map(text_of_content, gone), self._not_in_memory())
 
     def _outcomes_of_commands(self, poll: Callable[[], None]) -> dict[str, str]:
         """What came of the newest commands: older ones do not count."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from gemini_companion.engine.compression.prompt import editor_paths
 from gemini_companion.engine.compression.types import Plan
-from gemini_companion.engine.facts.fact import FactSource, SummaryTask
+from gemini_companion.engine.facts.fact import FactSource, Known, SummaryTask
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
 from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.sources import PastItem
 from gemini_companion.engine.prompts.attachments import as_read
 
 
@@ -22,6 +23,11 @@ def sources_of(items: Sequence[Item], cache: FactCache | None = None) -> tuple[F
     """
     sources: list[FactSource] = []
     for item in items:
+        if cache is not None and isinstance(item, PastItem):
+            read = partial(_read_of, item, None)
+            known = cache.past(item.seq, read)
+            sources.extend(PastSource(len(sources) + n, item, n, one, read) for n, one in enumerate(known))
+            continue
         content, kind = item.content, item.kind
         if kind != "ide" and (content.role != "user" or len(content.parts) < 2):  # nearly every one
             sources.append(FactSource(len(sources), content, item.seq))
@@ -61,6 +67,37 @@ def snapshot_from_facts(
         cite=task.cite,
         poll=poll,
     )
+
+
+class PastSource(FactSource):
+    """A source that is read when somebody asks for its content."""
+
+    __slots__ = ("_number", "_read", "known")
+
+    def __init__(
+        self, index: int, item: PastItem, number: int, known: Known, read: Callable[[], Sequence[Content]]
+    ) -> None:
+        # The slot of `content` stays empty, so that `__getattr__` is asked for it.
+        self.index, self.seq, self.ide_context, self.known = index, item.seq, item.kind == "ide", known
+        self._number, self._read = number, read
+
+    def __getattr__(self, name: str) -> Content:
+        if name != "content":
+            raise AttributeError(name)
+        return self._read()[self._number]
+
+
+def put_away(items: Iterable[Item], cache: FactCache) -> None:
+    """The contents of items go; what the cache knows of them stays."""
+    for item in items:
+        cache.put_away(item.seq, item.content, _read_of(item, cache))
+
+
+def _read_of(item: Item, cache: FactCache | None) -> tuple[Content, ...]:
+    """What is read in an item's stead: mostly its content."""
+    content = item.content
+    is_whole = item.kind != "ide" and (content.role != "user" or len(content.parts) < 2)
+    return (content,) if is_whole else _as_source(item, cache)
 
 
 def _as_source(item: Item, cache: FactCache | None) -> tuple[Content, ...]:

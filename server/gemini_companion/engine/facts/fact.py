@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -12,16 +13,35 @@ FactKind: TypeAlias = Literal["directive", "decision", "task", "error", "path", 
 """The most worthy first. A number is also a version, a date, a sum or an id."""
 
 
-class FactSource(msgspec.Struct, frozen=True):
-    """One content that a compression hides, and where it stands."""
+class FactSource:
+    """One content that a compression hides, and where it stands. Immutable."""
 
-    index: int
-    """Its place in the view, from 0."""
-    content: Content
-    seq: int
-    """The sequence number of its log entry."""
-    ide_context: bool = False
-    """True for the editor's state: nobody said it, so only its paths are facts."""
+    __slots__ = ("content", "ide_context", "index", "seq")
+
+    known: Known | None = None
+    """What is known of a content that is put away, which is in memory only while somebody reads it."""
+
+    def __init__(self, index: int, content: Content, seq: int, ide_context: bool = False) -> None:
+        self.index = index
+        """Its place in the view, from 0."""
+        self.content = content
+        self.seq = seq
+        """The sequence number of its log entry."""
+        self.ide_context = ide_context
+        """True for the editor's state: nobody said it, so only its paths are facts."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FactSource) and _fields(self) == _fields(other)
+
+    def __hash__(self) -> int:
+        return hash((self.index, self.seq))
+
+    def __repr__(self) -> str:
+        return f"FactSource({self.index}, {self.content!r}, {self.seq}, {self.ide_context})"
+
+
+def _fields(source: FactSource) -> tuple[int, Content, int, bool]:
+    return source.index, source.content, source.seq, source.ide_context
 
 
 class Fact(msgspec.Struct, frozen=True, gc=False):
@@ -35,6 +55,43 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     """True for what a tool's output or the editor's state only names: nobody spoke of it."""
     line: str = ""
     """Of a directive: the whole line that it stands in, which may say what `only` and `it` mean."""
+
+
+class Settled(NamedTuple):
+    """A sentence that says that something is over."""
+
+    words: frozenset[str]
+    outright: bool
+    """Whether it says so of what it names as a whole, rather than that something was done to it."""
+
+
+class Said(NamedTuple):
+    """What was said in a content that may settle a task."""
+
+    sentences: tuple[Settled, ...] = ()
+    opens_over: bool = False
+    """Whether it is an answer that begins with that what was asked is done."""
+
+
+class Known:
+    """What is known of a content whose facts were looked for. It outlasts the content in memory.
+
+    All but who said it is found out when it is asked for, and `None` until then.
+    """
+
+    __slots__ = ("by_user", "content", "facts", "is_output", "left_open", "read", "said")
+
+    def __init__(self, content: Content, *, by_user: bool, is_output: bool) -> None:
+        self.content: Content | None = content
+        """`None` once it is put away."""
+        self.by_user, self.is_output = by_user, is_output
+        self.facts: Sequence[Fact] | None = None
+        self.left_open: frozenset[str] | None = None
+        """Texts of its tasks that were left for later."""
+        self.said: Said | None = None
+        """What it says of tasks being over; kept here of contents that are put away."""
+        self.read = -1
+        """Which vocabulary of a cache has its words, of contents that are put away."""
 
 
 class SummaryTask(msgspec.Struct, frozen=True, kw_only=True):

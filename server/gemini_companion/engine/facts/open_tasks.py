@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from gemini_companion.engine.facts.fact import Fact
+from gemini_companion.engine.facts.fact import Fact, Said, Settled
 from gemini_companion.engine.facts.patterns import hinted, hints, lazy
 from gemini_companion.engine.facts.rules import has_cjk, is_announcement, is_question
 from gemini_companion.engine.facts.sentences import pieces, prose_lines, sentence_spans
@@ -95,22 +95,6 @@ _EMPTY_WORDS: Final = frozenset(
 )
 
 
-class Settled(NamedTuple):
-    """A sentence that says that something is over."""
-
-    words: frozenset[str]
-    outright: bool
-    """Whether it says so of what it names as a whole, rather than that something was done to it."""
-
-
-class Said(NamedTuple):
-    """What was said in a content that may settle a task."""
-
-    sentences: tuple[Settled, ...] = ()
-    opens_over: bool = False
-    """Whether it is an answer that begins with that what was asked is done."""
-
-
 NOTHING_SAID: Final = Said()
 
 
@@ -175,20 +159,16 @@ def ticked_in(text: str) -> Iterator[Settled]:
 
 
 def still_open(
-    tasks: Iterable[tuple[int, Fact]],
-    contents: Sequence[Content],
-    said: Callable[[Content], Said],
-    later: Collection[Content] = (),
+    tasks: Sequence[tuple[int, Fact]], heard: Iterable[tuple[bool, Callable[[], Said]]]
 ) -> list[tuple[int, Fact]]:
-    """Those of the tasks, each with its index into `contents`, that nobody said to be over, the newest ones.
+    """Those of the tasks, each with the index of its content, that nobody said to be over, the newest ones.
 
     Args:
         tasks: What was left open, by `is_left_open`, in order.
-        contents: Everything in order.
-        said: `said_in`, or what it gave before.
-        later: Contents that came after them all.
+        heard: Of every content in order, whether a person wrote it, and what gives what it said (`said_in`).
     """
-    waiting = [_opened(place, fact, contents[place]) for place, fact in tasks][-MOST_OPEN:]
+    voices = list(heard)
+    waiting = [_opened(place, fact, by_user=voices[place][0]) for place, fact in tasks[-MOST_OPEN:]]
     if not waiting:
         return []
     opened: dict[int, list[_Open]] = {}
@@ -197,15 +177,15 @@ def still_open(
     by_word: dict[str, set[_Open]] = {}
     of_turn: list[_Open] = []
     over: set[_Open] = set()
-    for place, content in enumerate((*contents[waiting[0].place :], *later), start=waiting[0].place):
+    for place, (by_user, said) in enumerate(voices[waiting[0].place :], start=waiting[0].place):
         if by_word or of_turn:
-            told = said(content)
+            told = said()
             for sentence in told.sentences:
                 near = chain.from_iterable(by_word.get(word, ()) for word in sentence.words)
                 over.update(task for task in set(near) if _is_about(sentence, task))
             if told.opens_over:
                 over.update(of_turn)
-        if is_plain_user(content):
+        if by_user:
             of_turn = []
         for task in opened.get(place, ()):
             for word in task.words:
@@ -222,9 +202,9 @@ def is_told_over(fact: Fact, settled: Collection[Settled]) -> bool:
     return any(_is_about(sentence, task) for sentence in settled)
 
 
-def _opened(place: int, fact: Fact, content: Content) -> _Open:
+def _opened(place: int, fact: Fact, *, by_user: bool) -> _Open:
     words = _words(fact.text)
-    return _Open(place, fact, words, _names(words), is_plain_user(content), bool(_LATER().search(fact.text[:_LONGEST])))
+    return _Open(place, fact, words, _names(words), by_user, bool(_LATER().search(fact.text[:_LONGEST])))
 
 
 def _settled(sentence: str) -> Settled | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, NamedTuple, get_args
 
 from gemini_companion.engine.facts.extract import facts_of, result_text, strings_in
-from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
+from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource, Known, Said
 from gemini_companion.engine.facts.haystack import Haystack, Needle, needle_of, shown
-from gemini_companion.engine.facts.open_tasks import Said, is_left_open, said_in, still_open
+from gemini_companion.engine.facts.open_tasks import NOTHING_SAID, is_left_open, said_in, still_open
 from gemini_companion.engine.facts.word_sets import words_of_texts
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import call_of, is_plain_user, response_of, text_of
@@ -36,19 +36,6 @@ _SAID: Final[frozenset[FactKind]] = frozenset(("path", "symbol", "url", "number"
 _WORTH: Final[dict[str, int]] = {kind: place for place, kind in enumerate(get_args(FactKind))}
 
 
-class _Content:
-    """What is known of a content."""
-
-    __slots__ = ("by_user", "content", "facts", "is_output")
-
-    def __init__(self, content: Content) -> None:
-        self.content = content
-        self.by_user = is_plain_user(content)
-        self.is_output = all(response_of(part) is not None for part in content.parts)
-        self.facts: Sequence[Fact] | None = None
-        """`None` until somebody asked for them."""
-
-
 class FactCache:
     """The facts of contents that were looked through before.
 
@@ -57,7 +44,13 @@ class FactCache:
 
     def __init__(self, most: int = _CACHED) -> None:
         self._most = most
-        self._contents: dict[int, _Content] = {}
+        self._contents: dict[int, Known] = {}
+        self._past: dict[int, tuple[Known, ...]] = {}
+        """By the number of an entry that is put away, what is known of the contents that were read of it."""
+        self._silent: dict[tuple[bool, bool, int], tuple[Known]] = {}
+        """What is known of most of them, which say nothing that counts: shared, so that they take no room each."""
+        self._vocabulary = 0
+        """How often the words began anew."""
         self._said: dict[int, tuple[Content, Said]] = {}
         self._read: dict[int, Content] = {}
         self._words: set[str] = set()
@@ -65,27 +58,61 @@ class FactCache:
 
     def facts_of(self, source: FactSource) -> Sequence[Fact]:
         """The facts of a content; they carry the index that it had when it was first looked through."""
-        known = self.content(source.content)
+        known = source.known or self.content(source.content)
         if known.facts is None:
             known.facts = facts_of(source) or ()
         return known.facts
 
-    def content(self, content: Content) -> _Content:
+    def content(self, content: Content) -> Known:
         """What is known of a content."""
         known = self._contents.get(id(content))
         if known is None or known.content is not content:
             if len(self._contents) >= self._most:
                 self._contents.clear()
-            known = self._contents[id(content)] = _Content(content)
+            known = self._contents[id(content)] = _begun(content)
         return known
 
-    def looked_up(self, sources: Sequence[FactSource]) -> Iterator[_Content | None]:
-        """What is known of each content, `None` where nothing is."""
-        known = map(self._contents.get, [id(source.content) for source in sources])
-        return (
-            one if one is not None and one.content is source.content else None
-            for source, one in zip(sources, known, strict=True)
-        )
+    def looked_up(self, sources: Sequence[FactSource]) -> Iterator[Known]:
+        """What is known of each content."""
+        find = self._contents.get
+        for source in sources:
+            known = source.known or find(id(source.content))
+            if known is None or (source.known is None and known.content is not source.content):
+                known = self.content(source.content)
+            yield known
+
+    def past(self, seq: int, contents: Callable[[], Sequence[Content]]) -> tuple[Known, ...]:
+        """What is known of the contents that are read of an entry which is put away; `contents` reads them."""
+        known = self._past.get(seq)
+        if known is None:
+            known = self._past[seq] = tuple(map(_begun, contents()))
+            for one in known:
+                one.content = None
+        return known
+
+    def has_put_away(self, seq: int) -> bool:
+        """Whether something is known of an entry that was put away, since the cache was made."""
+        return seq in self._past
+
+    def put_away(self, seq: int, content: Content, contents: Sequence[Content]) -> None:
+        """An entry's content goes, and the contents that were read in its stead; what is known of them stays."""
+        self._derived.pop(id(content), None)
+        known = [self._contents.pop(id(content), None) for content in contents]
+        said = [self._said.pop(id(content), None) for content in contents]
+        read = [self._read.pop(id(content), None) for content in contents]
+        stays: list[Known] = []
+        for content, one, told, words in zip(contents, known, said, read, strict=True):
+            if one is None or one.content is not content:
+                return  # found out when it is asked for
+            _left_open(one, content)
+            one.content, one.said = None, told[1] if told is not None else None
+            one.read = self._vocabulary if words is content else -1
+            is_silent = one.facts is not None and not one.facts and one.said == NOTHING_SAID
+            if is_silent and len(contents) == 1:
+                self._past[seq] = self._silent.setdefault((one.by_user, one.is_output, one.read), (one,))
+                return
+            stays.append(one)
+        self._past[seq] = tuple(stays)
 
     def said_in(self, content: Content, poll: Callable[[], None]) -> Said:
         """What a content says of tasks being over."""
@@ -109,10 +136,30 @@ class FactCache:
             )  # may end here: they count as read with their words
             if len(self._read) >= self._most or len(self._words) >= _MOST_WORDS:
                 self._read.clear()
-                self._words = set()
+                self._words, self._vocabulary = set(), self._vocabulary + 1
             self._words.update(words)  # ahead of what says that they are known: another thread may ask at any time
             self._read.update((id(content), content) for content in some)
         return self._words
+
+    def words_of(self, sources: Sequence[FactSource], beside: Iterable[Content], poll: Callable[[], None]) -> set[str]:
+        """Every word of sources and of contents beside them, and of those asked about before. Must not be changed."""
+        words = self.words_in([*(one.content for one in sources if one.known is None), *beside], poll)
+        fresh = iter([one for one in sources if one.known is not None and one.known.read != self._vocabulary])
+        while some := list(islice(fresh, _TOGETHER)):
+            words.update(words_of_texts((text_of_content(one.content) for one in some), poll))
+            shared = {known for (known,) in self._silent.values()}
+            for known in {one.known for one in some if one.known is not None} - shared:
+                known.read = self._vocabulary
+        return words
+
+    def told(self, source: FactSource, poll: Callable[[], None]) -> Said:
+        """What a source says of tasks being over."""
+        known = source.known
+        if known is None:
+            return self.said_in(source.content, poll)
+        if known.said is None:
+            known.said = said_in(source.content, poll)
+        return known.said
 
     def read(self) -> tuple[Content, ...]:
         """The contents whose words it has."""
@@ -122,9 +169,9 @@ class FactCache:
         """Find what a compression will ask for, ahead of it; of outputs nothing, for they count only while new."""
         for source in sources:
             poll()
-            if not self.content(source.content).is_output:
+            if not (source.known or self.content(source.content)).is_output:
                 self.facts_of(source)
-        self.words_in((source.content for source in sources), poll)
+        self.words_of(sources, (), poll)
 
     def derived(self, content: Content, make: Callable[[], tuple[Content, ...]]) -> tuple[Content, ...]:
         """What is read in a content's stead, made once: the facts of it are known by its identity."""
@@ -139,6 +186,8 @@ class FactCache:
 
     def known(self, source: FactSource) -> Sequence[Fact]:
         """The facts of a content if it was looked through, else none."""
+        if source.known is not None:
+            return source.known.facts or ()
         known = self._contents.get(id(source.content))
         return (known.facts or ()) if known is not None and known.content is source.content else ()
 
@@ -230,9 +279,7 @@ def placed_facts(
     seen: set[tuple[FactKind, str]] = set()
     left: dict[tuple[FactKind, str], tuple[int, Fact]] = {}
     for place, (source, content) in enumerate(zip(sources, known.looked_up(sources), strict=True)):
-        if content is None:
-            content = known.content(source.content)
-        elif not content.facts and content.facts is not None and place % _POLLED:
+        if not content.facts and content.facts is not None and place % _POLLED:
             continue
         if content.facts is None or place % _POLLED == 0:
             poll()
@@ -245,16 +292,36 @@ def placed_facts(
                 continue
             again = fact.kind in _SAID and (by_user or key in seen)
             seen.add(key)
-            if fact.kind == "task" and is_left_open(fact, source.content):
+            if fact.kind == "task" and fact.text in (content.left_open or _left_open(content, source.content)):
                 left.pop(key, None)
                 left[key] = place, fact
             elif place >= newest_from or fact.kind in _LASTING or again:
                 chosen[key] = (place, fact)
     if left:
-        contents = [source.content for source in sources]
-        open_ones = still_open(list(left.values()), contents, partial(known.said_in, poll=poll), later)
+        voices = [*known.looked_up(sources)]
+        heard = chain(
+            ((voice.by_user, partial(known.told, source, poll)) for voice, source in zip(voices, sources, strict=True)),
+            ((is_plain_user(content), partial(known.said_in, content, poll)) for content in later),
+        )
+        open_ones = still_open(list(left.values()), heard)
         chosen.update((("task", fact.text), (place, fact)) for place, fact in open_ones)
     return sorted(chosen.values(), key=lambda entry: (_WORTH[entry[1].kind], -entry[0]))
+
+
+_NONE: Final[frozenset[str]] = frozenset()
+
+
+def _begun(content: Content) -> Known:
+    is_output = all(response_of(part) is not None for part in content.parts)
+    return Known(content, by_user=is_plain_user(content), is_output=is_output)
+
+
+def _left_open(known: Known, content: Content) -> frozenset[str]:
+    """The texts of its tasks that were left for later."""
+    if known.left_open is None:
+        tasks = [fact for fact in known.facts or () if fact.kind == "task"]
+        known.left_open = frozenset(task.text for task in tasks if is_left_open(task, content)) if tasks else _NONE
+    return known.left_open
 
 
 def text_of_content(content: Content) -> str:

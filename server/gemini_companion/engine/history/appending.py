@@ -14,7 +14,7 @@ from gemini_companion.engine.history.tool_entries import (
     ToolCallEntry,
 )
 
-CONTENT_KINDS: Final = frozenset(cast("tuple[type, ...]", get_args(ContentEntry)))
+CONTENT_KINDS: Final = frozenset(cast("tuple[type[ContentEntry], ...]", get_args(ContentEntry)))
 """The entries that add a content to the view."""
 
 _APPENDING: Final = CONTENT_KINDS | {

@@ -70,6 +70,11 @@ class Counting(Fold):
         self._fresh = [one for one in self._fresh if one.entry.seq <= seq]
 
     @property
+    def kept_to(self) -> int | None:
+        """The entry before the first whose size is still to be kept; `None` where there is none."""
+        return self._fresh[0].entry.seq - 1 if self._fresh else None
+
+    @property
     def has_fresh(self) -> bool:
         """True while there are sizes to be kept."""
         return bool(self._fresh)

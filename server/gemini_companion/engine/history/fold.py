@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from array import array
 from collections import deque
 from typing import Any, ClassVar, Self, cast
 
@@ -27,6 +28,8 @@ def _own(value: Any) -> Any:
         return value.copied()
     if isinstance(value, list | set | deque):
         return cast("Any", value).copy()
+    if isinstance(value, array):
+        return cast("array[int]", value)[:]
     if isinstance(value, dict):
         made = cast("dict[Any, Any]", value).copy()  # a defaultdict stays one
         if isinstance(next(iter(made.values()), None), Fold | list | set | dict):

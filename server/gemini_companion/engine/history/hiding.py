@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionEntry, Entry, ResumeEntry, UndoEntry
+from gemini_companion.engine.history.sources import Sources
 
 
 def in_force(entries: Iterable[Entry]) -> dict[str, CompressionEntry]:
@@ -42,8 +42,8 @@ class Hiding:
         )
 
 
-def hides_turn(in_force: Iterable[CompressionEntry], contents: Iterable[Item], turn_id: str) -> bool:
+def hides_turn(in_force: Iterable[CompressionEntry], sources: Sources, turn_id: str) -> bool:
     """True if one of these compressions hides a content of the turn."""
-    seqs = [item.seq for item in contents if item.turn_id == turn_id and item.kind != "ide"]
+    seqs = [seq for seq, turn, kind in sources.places() if turn == turn_id and kind != "ide"]
     hiding = [(*entry.hides, entry.keeps) for entry in in_force if entry.hides is not None]
     return any(first <= seq <= last and seq not in keeps for seq in seqs for first, last, keeps in hiding)

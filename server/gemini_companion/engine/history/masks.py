@@ -41,6 +41,10 @@ class Masks(Fold):
         seqs = {item.seq for item in unsent}
         return not entry.cuts and all(repeat.seq in seqs for repeat in entry.repeats)
 
+    def forget_made(self, to: int) -> None:
+        """Make what is masked up to an entry anew, should a view show it again."""
+        self._made = {seq: made for seq, made in self._made.items() if seq > to}
+
     def applied(self, items: Sequence[Item], measure: MeasureContent) -> list[Item]:
         """The items with what is masked shortened; a repeat only while what it repeats is whole in front of it."""
         if not self.outputs and not self.repeats:

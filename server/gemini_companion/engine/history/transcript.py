@@ -4,8 +4,12 @@ without going through the log.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
+from typing import Final
 
+from gemini_companion.engine.history.block import Block
+from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import (
     ContentEntry,
@@ -19,6 +23,11 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.tool_entries import ToolCallEntry
 
+_ENDED: Final = tuple(
+    TurnEndEntry(id="", seq=0, time=0, turn_id="", outcome="completed", kept_to=kept_to) for kept_to in (0, 1)
+)
+"""Ends of turns that completed, with nothing in the view and with something: nobody asks more of them."""
+
 
 class Transcript(Fold):
     """Feed it with `apply`, in order."""
@@ -28,13 +37,15 @@ class Transcript(Fold):
         """Turns in the log, without those that were replaced."""
         self.open_turns: dict[str, None] = {}
         """Turns that have not ended, oldest first."""
-        self._contents: list[ContentEntry] = []
+        self._contents = Entries[ContentEntry]()
         self._ends: dict[str, TurnEndEntry] = {}
         """The last end of each turn; none of one that goes on after it."""
-        self._prompts: dict[str, PromptEntry] = {}
-        self._replies: dict[str, int] = {}
-        """By turn, the sequence number of its last reply."""
-        self._durations: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
+        """By turn with a prompt or a reply, its number here."""
+        self._begun, self._replies, self._durations = array("q"), array("q"), array("q")
+        """Of each of them the time of its prompt, the sequence number of its last reply, and how long it took, in
+        milliseconds; -1 for none.
+        """
         for entry in entries:
             self.apply(entry)
 
@@ -46,6 +57,10 @@ class Transcript(Fold):
         """The contents from one index to another, oldest first; to the last if `end` is `None`."""
         return self._contents[start:end]
 
+    def put_away(self, blocks: Sequence[Block]) -> None:
+        """Keep the contents of these blocks, the oldest that are not put away yet, in them alone."""
+        self._contents.put_away(blocks)
+
     def apply(self, entry: Entry) -> None:
         """Take in the next entry of the log."""
         match entry:
@@ -55,23 +70,24 @@ class Transcript(Fold):
                 self.open_turns[entry.turn_id] = None
                 if isinstance(entry, PromptEntry):
                     self.turns += 1
-                    self._prompts[entry.turn_id] = entry
+                    self._begun[self._number(entry.turn_id)] = entry.time
                 elif isinstance(entry, ReplyEntry):
-                    self._replies[entry.turn_id] = entry.seq
+                    self._replies[self._number(entry.turn_id)] = entry.seq
             case ToolCallEntry(state="asked" | "running"):
                 self.open_turns[entry.turn_id] = None  # the end of a call may come after that of its turn
             case TurnEndEntry():
                 self.open_turns.pop(entry.turn_id, None)
                 self.turns -= entry.outcome == "replaced"  # only the turn that replaced it counts
-                self._ends[entry.turn_id] = entry
+                self._ends[entry.turn_id] = _ENDED[entry.kept_to > 0] if entry.outcome == "completed" else entry
                 if entry.duration_ms is not None:
-                    self._durations[entry.turn_id] = entry.duration_ms
+                    self._durations[self._number(entry.turn_id)] = max(0, entry.duration_ms)
             case _:
                 pass
 
     def has_prompt(self, turn_id: str) -> bool:
         """Whether the log has a prompt that began this turn."""
-        return turn_id in self._prompts
+        number = self._numbers.get(turn_id)
+        return number is not None and self._begun[number] >= 0
 
     @property
     def unfinished(self) -> list[str]:
@@ -88,13 +104,22 @@ class Transcript(Fold):
         return any(content.turn_id == turn_id for content in reversed(self._contents))
 
     def end_of(self, turn_id: str) -> TurnEndEntry | None:
-        """How a turn ended; `None` if it has not, or goes on."""
+        """How a turn ended; `None` if it has not, or goes on. Of one that completed it says no more than that."""
         return self._ends.get(turn_id)
 
     def duration_ms(self, reply: ReplyEntry) -> int | None:
         """How long the turn took, for its last reply only; if that was not logged, by the times of its entries."""
-        if self._replies.get(reply.turn_id) != reply.seq:
+        number = self._numbers.get(reply.turn_id)
+        if number is None or self._replies[number] != reply.seq:
             return None
-        prompt = self._prompts.get(reply.turn_id)
-        passed = reply.time - prompt.time if prompt else 0
-        return self._durations.get(reply.turn_id, passed if passed > 0 else None)
+        if (took := self._durations[number]) >= 0:
+            return took
+        begun = self._begun[number]
+        return reply.time - begun if 0 <= begun < reply.time else None
+
+    def _number(self, turn_id: str) -> int:
+        number = self._numbers.setdefault(turn_id, len(self._numbers))
+        if number == len(self._begun):
+            for column in (self._begun, self._replies, self._durations):
+                column.append(-1)
+        return number

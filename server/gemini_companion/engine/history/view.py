@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from gemini_companion.engine.history.compose import before_seq, compose, from_seq, newest_results, origins, tail_of_turn
+from gemini_companion.engine.history.compose import before_seq, compose, newest_results, origins, tail_of_turn
 from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.counting import Counting, StoredCounts
 from gemini_companion.engine.history.curation import curate, curate_round
+from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.hiding import hides_turn
 from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item, ItemKind, MeasureContent
@@ -38,6 +39,7 @@ from gemini_companion.engine.history.masks import Masks
 from gemini_companion.engine.history.pinned import PinnedTexts, prompts_in
 from gemini_companion.engine.history.settled import Settled
 from gemini_companion.engine.history.sharing import Shared
+from gemini_companion.engine.history.sources import Sources
 from gemini_companion.engine.history.totals import Totals, add_totals
 
 
@@ -51,7 +53,8 @@ class History(Fold):
         """Estimates a content's tokens."""
         self.counting = Counting(measure, stored)
         """Which of them were measured here. Changed by `apply`."""
-        self.entries: list[Entry] = []
+        self.entries = Entries[Entry]()
+        """The log. Changed by `apply`, and by what puts away what no view shows (`putting_away`)."""
         self._shared = Shared()
         self.epoch = 1
         """Rises with every change of the view except appending."""
@@ -68,9 +71,9 @@ class History(Fold):
         """Those in the view, steering ones too, by turn."""
         self._ide_entries: list[IdeContextEntry] = []
         """The IDE entries of this epoch."""
-        self._prompts: list[PromptEntry | SteerEntry] = []
+        self._prompts = Entries[PromptEntry | SteerEntry]()
         self._excluded: str | None = None  # the id of the excluded turn
-        self._sources: list[Item] = []
+        self._sources = Sources()
         """Every content that a view may show."""
         self._items: list[Item] = []
         """The view, not curated."""
@@ -84,7 +87,8 @@ class History(Fold):
     @property
     def version(self) -> int:
         """Sequence number of the newest entry, 0 for an empty log."""
-        return self.entries[-1].seq if self.entries else 0
+        live = self.entries.live
+        return live[-1].seq if live else self.entries[-1].seq if self.entries else 0
 
     @property
     def items(self) -> Sequence[Item]:
@@ -92,7 +96,7 @@ class History(Fold):
         return self._items
 
     @property
-    def prompts(self) -> Sequence[PromptEntry | SteerEntry]:
+    def prompts(self) -> Entries[PromptEntry | SteerEntry]:
         """The prompts, steering ones too, that were not rolled back, hidden or not, oldest first. Not to be changed."""
         return self._prompts
 
@@ -103,7 +107,7 @@ class History(Fold):
         return self._ide_entries if gone is None else [entry for entry in self._ide_entries if entry.turn_id != gone]
 
     @property
-    def sources(self) -> Sequence[Item]:
+    def sources(self) -> Sources:
         """Every content that a view may show, hidden or not. Must not be changed."""
         return self._sources
 
@@ -145,7 +149,8 @@ class History(Fold):
             case PreviewEntry() if entry.compression.result.trigger != "background":
                 self.preview = entry
             case ResumeEntry(reason="clear"):  # the log keeps it all; constraints stay in force
-                self._sources, self.in_force, self.preview = [], {}, None
+                self._sources.only(())
+                self.in_force, self.preview = {}, None
                 self._change_view()
             case ResumeEntry() if self._is_built_the_same():
                 self.epoch += 1
@@ -199,8 +204,9 @@ class History(Fold):
     def go_back(self, seq: int) -> None:
         """Show nothing behind an entry of the log, where what follows only appended. Entries, epoch and counts stay."""
         self._ide_entries = [entry for entry in self._ide_entries if entry.seq <= seq]
-        self._prompts = [entry for entry in self._prompts if entry.seq <= seq]
-        self._sources = list(before_seq(self._sources, seq + 1))
+        self._prompts.only(entry for entry in self._prompts if entry.seq <= seq)
+        self._sources.unpack()
+        self._sources.only(before_seq(self._sources.live, seq + 1))
         self._items = [item for item in self._items if item.seq <= seq]
         self._visible_prompts = prompts_in(self._items)
         self._unsettle()
@@ -256,15 +262,10 @@ class History(Fold):
         return next((prompt.client for prompt in prompts if prompt.turn_id != self._excluded), None)
 
     def _view_under(self, in_force: dict[str, CompressionEntry]) -> list[Item]:
-        return curate(self._composed(self._without_ide(), in_force)[0], self.measure, close=False)
-
-    def _shown(self) -> list[Item]:
-        gone = self._excluded
-        return self._sources if gone is None else [item for item in self._sources if item.turn_id != gone]
-
-    def _without_ide(self) -> list[Item]:
-        shown = self._shown()
-        return [item for item in shown if item.kind != "ide"] if self._ide_entries else shown
+        shown = self._sources.shown_by(in_force, self._excluded)
+        if self._ide_entries:
+            shown = [item for item in shown if item.kind != "ide"]
+        return curate(self._composed(shown, in_force)[0], self.measure, close=False)
 
     def _append(self, entry: ContentEntry, kind: ItemKind) -> None:
         item = self.counting.item_of(entry, kind)
@@ -279,14 +280,13 @@ class History(Fold):
         def stays(item: Item) -> bool:
             return item.turn_id != turn_id or item.seq <= kept_to
 
-        dropped = [item for item in tail_of_turn(self._sources, turn_id) if not stays(item)]
+        dropped = [item for item in tail_of_turn(self._sources.live, turn_id) if not stays(item)]
         if not dropped:
             return
         gone = {item.seq for item in dropped}
         self._ide_entries = [entry for entry in self._ide_entries if entry.seq not in gone]
-        self._prompts = [entry for entry in self._prompts if entry.seq not in gone]
-        first = dropped[0].seq
-        self._sources[:] = [*before_seq(self._sources, first), *filter(stays, from_seq(self._sources, first))]
+        self._prompts.drop(lambda entry: entry.seq in gone)
+        self._sources.keep(lambda item: item.seq not in gone)
         self._items[:] = [item for item in self._items if item.kind in REPLACEMENT_KINDS or stays(item)]
         self._unsettle()
         if any(item.kind in PROMPTS for item in dropped):
@@ -296,14 +296,16 @@ class History(Fold):
     def _drop_replaced(self, turn_id: str) -> None:
         """Remove a whole turn; turns behind it were built without it."""
         self._excluded = None if self._excluded == turn_id else self._excluded
-        self._sources = [item for item in self._sources if item.turn_id != turn_id]
-        self._prompts = [entry for entry in self._prompts if entry.turn_id != turn_id]
+        self._sources.keep(lambda item: item.turn_id != turn_id)
+        self._prompts.drop(lambda entry: entry.turn_id == turn_id)
         self._change_view()
 
     def _change_view(self) -> None:
         self.epoch += 1
         if self._ide_entries:
-            self._sources, self._ide_entries = [item for item in self._sources if item.kind != "ide"], []
+            self._sources.keep(lambda item: item.kind != "ide")
+            self._ide_entries = []
+        self._sources.see_to(self.in_force)
         self._rebuild()
 
     def _is_built_the_same(self) -> bool:
@@ -313,7 +315,7 @@ class History(Fold):
         return not (self._ide_entries or self._excluded or is_stale)
 
     def _rebuild(self) -> None:
-        self._items, pinned = self._composed(self._shown(), self.in_force)
+        self._items, pinned = self._composed(self._sources.shown_by(self.in_force, self._excluded), self.in_force)
         self._pinned.show(self._items, pinned)
         self._visible_prompts = prompts_in(self._items)
         self._unsettle()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.entries import place_of
 from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry, ToolResultEntry
 from gemini_companion.engine.history.part import call_of, response_of
 from gemini_companion.engine.history.tool_entries import CallRecord
@@ -75,7 +75,7 @@ def find_arguments(entries: Iterable[Entry], call_id: str) -> FoundArguments | N
 
 def entry_at(entries: Sequence[Entry], seq: int) -> Entry | None:
     """The entry of a log with a sequence number, if there is one."""
-    index = bisect_left(entries, seq, key=lambda entry: entry.seq)
+    index = place_of(entries, seq)
     return entries[index] if index < len(entries) and entries[index].seq == seq else None
 
 
@@ -105,7 +105,7 @@ def _calls_in(reply: ReplyEntry) -> list[dict[str, Any]]:
 def _record_of_call(entries: Sequence[Entry], reply: ReplyEntry, number: int) -> CallRecord | None:
     """The record of a call in an answer; it is with the results, which come next in its turn."""
     before = sum(call_of(part) is not None for part in reply.content.parts[:number])
-    for index in range(bisect_left(entries, reply.seq + 1, key=lambda entry: entry.seq), len(entries)):
+    for index in range(place_of(entries, reply.seq + 1), len(entries)):
         entry = entries[index]
         if isinstance(entry, ReplyEntry | PromptEntry):
             return None

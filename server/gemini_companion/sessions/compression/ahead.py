@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.item import Item
+from gemini_companion.sessions.putting_away import put_away_hidden
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import Poll, in_thread, load
 
@@ -49,10 +50,11 @@ def is_free(session: Session) -> bool:
 async def _look(session: Session) -> None:
     preparations = session.compressions.preparations
     try:
+        await put_away_hidden(session)
         if not _may_be_compressed(session):
             return
         await load("gemini_companion.engine.compression.sources")
-        items, cache = tuple(session.history.sources), session.fact_cache
+        items, cache = session.history.sources.copied(), session.fact_cache
         at = preparations.looked_through if preparations.looked_through <= len(items) else 0
         while at < len(items) and is_free(session):
             some = _together(items, at)

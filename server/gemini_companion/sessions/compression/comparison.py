@@ -19,8 +19,7 @@ def strategy_of(session: Session, trigger: Trigger) -> StrategyName:
     if settings.compression_compare is None or trigger == "manual":
         return settings.compression_strategy
     earlier = sum(
-        isinstance(entry, CompressionEntry | AttemptEntry) and entry.result.trigger != "manual"
-        for entry in session.history.entries
+        entry.result.trigger != "manual" for entry in session.history.entries.of(CompressionEntry, AttemptEntry)
     )
     is_second = (zlib.crc32(session.session_id.encode()) + earlier) % 2
     return settings.compression_compare if is_second else settings.compression_strategy

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 import msgspec
@@ -17,9 +18,11 @@ from gemini_companion.engine.compression.gate import Evidence, Gated, GateOption
 from gemini_companion.engine.compression.sources import sources_of
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import FactSource
-from gemini_companion.engine.facts.retention import text_of_content
+from gemini_companion.engine.facts.retention import FactCache, text_of_content
+from gemini_companion.engine.history.appending import CONTENT_KINDS
 from gemini_companion.engine.history.compose import span as within
 from gemini_companion.engine.history.content import user_text
+from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, Entry, IdeContextEntry
 from gemini_companion.engine.history.part import text_of
@@ -92,9 +95,9 @@ class SnapshotGate:
     def __init__(self, session: Session, span: Span, *, window: int, guidance: str = "") -> None:
         self._session = session
         history = session.history
-        hidden = tuple(within(history.sources, *span.hides))
-        entries = tuple(history.entries)
-        self._units = len(hidden)
+        sources = history.sources.copied()
+        entries = history.entries.copied()
+        self._units = len(sources)
         self._most_tokens = window // WINDOW_SHARE
         self._settings = session.services.settings()
         imported = tuple(_imported_snapshots(history, span.hides))
@@ -107,7 +110,7 @@ class SnapshotGate:
         beside = tuple(span.beside)
 
         def look(poll: Poll) -> _Looked:
-            items = [item for item in hidden if item.seq not in span.keeps]
+            items = [item for item in within(sources, *span.hides) if item.seq not in span.keeps]
             evidence = Evidence(
                 (*imported, *sources_of(items, session.fact_cache)),
                 pins,
@@ -115,6 +118,7 @@ class SnapshotGate:
                 fresh=span.fresh,
                 also=(*also, *_editor_states(entries)),
                 let_go=let_go,
+                strangers=partial(_put_away_elsewhere, entries, session.fact_cache, span.hides),
                 later=[item.content for item in beside if item.seq > span.hides[1] and item.kind in _SAID],
                 cache=session.fact_cache,
                 poll=poll,
@@ -229,9 +233,16 @@ def _environment(session: Session) -> Iterator[str]:
         yield text_of_content(session.environment)
 
 
-def _editor_states(entries: Sequence[Entry]) -> Iterator[str]:
+def _put_away_elsewhere(entries: Entries[Entry], cache: FactCache, hides: tuple[int, int]) -> Iterator[str]:
+    """Texts of which the cache has the words, outside of what is hidden."""
+    first, last = hides
+    others = (entry for entry in entries.of(*CONTENT_KINDS) if not first <= entry.seq <= last)
+    return (text_of_content(entry.content) for entry in others if cache.has_put_away(entry.seq))
+
+
+def _editor_states(entries: Entries[Entry]) -> Iterator[str]:
     """What the editor showed: it leaves the view with every change of it, and snapshots may still speak of it."""
-    return (text_of_content(entry.content) for entry in entries if isinstance(entry, IdeContextEntry))
+    return (text_of_content(entry.content) for entry in entries.of(IdeContextEntry))
 
 
 def _log(gated: Gated) -> None:

@@ -239,7 +239,7 @@ async def _write_cuts(session: Session, entry: CompressionEntry) -> CompressionE
     """The entry without the cuts whose whole outputs could not be written to their files."""
     if not entry.cuts:
         return entry
-    sources = {item.seq: item for item in session.history.sources}
+    sources = {item.seq: item for item in session.history.sources.live}
     failed: set[Cut] = set()
     for cut in entry.cuts:
         if cut.seq not in sources:  # its turn was rolled back meanwhile

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -193,8 +192,7 @@ def _has_other_rules(session: Session, preview: PreviewEntry) -> bool:
 
     One that was released meanwhile would go on to hold as something that the user said.
     """
-    entries = session.history.entries
-    later = entries[bisect_right(entries, preview.base_seq, key=lambda entry: entry.seq) :]
+    later = session.history.entries.since(preview.base_seq + 1)
     return any(
         isinstance(entry, PinEntry | UnpinEntry | ConstraintEntry)
         or (isinstance(entry, TurnEndEntry) and entry.outcome == "replaced")

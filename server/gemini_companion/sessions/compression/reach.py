@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import NamedTuple
 
 from gemini_companion.engine.compression.types import FIRST_SEQ, LogState
@@ -33,7 +32,7 @@ def reach_of(session: Session, wish: Wish) -> Reach:
     if turn_id is None:
         return Reach()
     history = session.history
-    seqs = [item.seq for item in history.sources if item.turn_id == turn_id]
+    seqs = [seq for seq, turn, _ in history.sources.places() if turn == turn_id]
     if not seqs:
         path = "$.upTo" if wish.up_to is not None else "$.from"
         raise InvalidInput(
@@ -49,7 +48,7 @@ def reach_of(session: Session, wish: Wish) -> Reach:
         return Reach(obstacle=_OPEN)  # their results would answer nothing
     if wish.up_to is not None:
         return Reach((FIRST_SEQ, max(seqs)))
-    running = (item.seq for item in history.sources if item.turn_id in session.open_turns)
+    running = (seq for seq, turn, _ in history.sources.places() if turn in session.open_turns)
     return Reach((min(seqs), min(running, default=history.version + 1) - 1))
 
 
@@ -79,8 +78,8 @@ def log_state(session: Session, choice: ModelChoice, span: tuple[int, int] | Non
     entries = history.entries
 
     def time_of(seq: int) -> int | None:
-        place = bisect_left(entries, seq, key=lambda entry: entry.seq)
-        return entries[place].time if place < len(entries) and entries[place].seq == seq else None
+        entry = entries.at(seq)
+        return entry and entry.time
 
     return LogState(
         history.version,

@@ -12,6 +12,7 @@ from gemini_companion.sessions.compression.background import end
 from gemini_companion.sessions.compression.job import wait_and_list
 from gemini_companion.sessions.compression_events import CompressionUndone
 from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.putting_away import unpack_for
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import in_steps, is_much, off_loop
 
@@ -58,6 +59,7 @@ async def _undo(session: Session, job: Job[CompressionResult], compression_id: s
         duration_ms=session.elapsed_ms(started),
         message=message_for("UNDONE", before, after),
     )
+    await unpack_for(session, undone)
     job.is_written = True
     await session.commit(lambda seq: UndoEntry(**stamp, seq=seq, undone=undone, result=result))
     await in_steps(session.history.settle)

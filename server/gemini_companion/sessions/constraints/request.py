@@ -23,7 +23,7 @@ def assured(session: Session, request: ModelRequest) -> ModelRequest:
         return request
     turns = {one.turn_id for one in standing}
     own_parts: dict[str, tuple[Part, ...]] = {}
-    for prompt in session.history.prompts:
+    for prompt in session.history.prompts.live:  # no view shows one that is put away
         if prompt.turn_id in turns:
             own_parts[prompt.turn_id] = (*own_parts.get(prompt.turn_id, ()), *prompt.own_parts)
     missing = lacking(standing, request.contents, request.system_instruction, own_parts)

@@ -208,7 +208,7 @@ class _Work:
 
 def _tokens(child: Session) -> int:
     """Tokens of all its requests."""
-    calls = (entry for entry in child.history.entries if isinstance(entry, ModelCallEntry))
+    calls = child.history.entries.of(ModelCallEntry)
     return sum(call.usage.total_tokens for call in calls if call.usage is not None)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -163,6 +162,5 @@ def _common(written: Sequence[_Line], wanted: Sequence[_Line]) -> int:
 
 
 def _entry_of(history: History, line: _Line) -> Entry | None:
-    at = bisect_left(history.entries, line.seq, key=lambda entry: entry.seq)
-    entry = history.entries[at] if at < len(history.entries) else None
+    entry = history.entries.at(line.seq)
     return entry if entry is not None and entry.id == line.entry_id else None

@@ -53,7 +53,7 @@ class _Known:
         async with self.lock:
             entries = session.history.entries
             while self._taken < len(entries):
-                for entry in islice(entries, self._taken, self._taken + SLICE):
+                for entry in entries[self._taken : self._taken + SLICE]:
                     self.tally.apply(entry)
                     self._taken += 1
                 await asyncio.sleep(0)

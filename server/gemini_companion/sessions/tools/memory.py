@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
-from typing import Final, cast
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeVar, cast
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.history.appending import CONTENT_KINDS
 from gemini_companion.engine.history.content import Part
-from gemini_companion.engine.history.log import ContentEntry, ToolResultEntry
+from gemini_companion.engine.history.entries import Entries
+from gemini_companion.engine.history.log import ContentEntry, Entry, ToolResultEntry
 from gemini_companion.engine.history.part import call_of, is_thought, media_of, response_of, text_of
 from gemini_companion.engine.tokens.json_text import json_text
 from gemini_companion.engine.tool_output.places import find_arguments, find_call
@@ -17,8 +19,11 @@ from gemini_companion.sessions.recall.outputs import said_by, whole_output
 from gemini_companion.sessions.recall.service import recall
 from gemini_companion.sessions.recalled import RecallHit, RecallResult
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import off_loop
 from gemini_companion.tools.memory import Remembered
 from gemini_companion.tools.tool import ToolRefusal
+
+T = TypeVar("T")
 
 PIECE_CHARACTERS: Final = 20_000
 """Characters of one answer at most."""
@@ -37,7 +42,7 @@ class MemoryOfSession:
 
     async def output(self, tool_call_id: str) -> Remembered | None:
         """What a call put out: from its private file, else from the log."""
-        found = find_call(self._session.history.entries, tool_call_id)
+        found = await self._found(lambda entries: find_call(entries, tool_call_id))
         if found is None:
             return None
         text = await whole_output(self._session.services.store, self._session.session_id, found)
@@ -45,7 +50,7 @@ class MemoryOfSession:
 
     async def arguments(self, tool_call_id: str) -> Remembered | None:
         """What a call was made with, each argument under its name; texts as they are."""
-        found = find_arguments(self._session.history.entries, tool_call_id)
+        found = await self._found(lambda entries: find_arguments(entries, tool_call_id))
         if found is None:
             return None
         args = found.args
@@ -54,14 +59,14 @@ class MemoryOfSession:
 
     async def entry(self, entry_id: str) -> Remembered | None:
         """One entry, of this session or of another one of the project."""
-        one = next((entry for entry in self._contents() if entry.id == entry_id), None)
+        one = await self._found(lambda entries: next((one for one in _contents(entries) if one.id == entry_id), None))
         if one is not None:
             return Remembered(title=_title(one), text=_text(one), media=_media(one.content.parts))
         return _of_hits(await self._whole(entry_id=entry_id))
 
     async def turn(self, turn_id: str) -> Remembered | None:
         """A turn, of this session or of another one of the project."""
-        own = [entry for entry in self._contents() if entry.turn_id == turn_id]
+        own = await self._found(lambda entries: [one for one in _contents(entries) if one.turn_id == turn_id])
         if own:
             text = "\n\n".join(f"[{_title(entry)}, entry {entry.id}]\n{_text(entry)}" for entry in own)
             return Remembered(title=f"turn {turn_id}", text=text)
@@ -81,14 +86,20 @@ class MemoryOfSession:
         ids = f'entry_id="{hit.entry_id}", turn_id="{hit.turn_id}"'
         return f"[{hit.role}, {when}{where}; all of it: {ids}]\n{hit.text}"
 
-    def _contents(self) -> Iterable[ContentEntry]:
-        return (entry for entry in self._session.history.entries if isinstance(entry, ContentEntry))
+    async def _found(self, find: Callable[[Entries[Entry]], T]) -> T:
+        """What `find` finds in the session's log."""
+        entries = self._session.history.entries.copied()
+        return await off_loop(len(entries), lambda: find(entries))
 
     async def _whole(self, *, turn_id: str | None = None, entry_id: str | None = None) -> RecallResult:
         try:
             return await recall(self._session.services, turn_id=turn_id, entry_id=entry_id)
         except CompanionError as fault:
             raise ToolRefusal(f"It could not be looked for: {fault.message}") from fault
+
+
+def _contents(entries: Entries[Entry]) -> Iterator[ContentEntry]:
+    return entries.of(*CONTENT_KINDS)
 
 
 def _of_hits(result: RecallResult) -> Remembered | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
@@ -62,7 +61,7 @@ def resumable(session: Session) -> Resumable | None:
     )
     if prompt is None:
         return None
-    kept = bisect_right(history.entries, end.kept_to, key=lambda entry: entry.seq)
+    kept = history.entries.place_of(end.kept_to + 1)
     reply = open_reply(history.entries, turn_id, before=kept)
     calls = session.tools_state.calls_of(turn_id)
     return Resumable(

@@ -31,7 +31,7 @@ _REPLAYED: Final = 10_000
 def compression_list(session: Session) -> CompressionList:
     """Every compression, newest first, the open preview included."""
     history = session.history
-    ratings = {entry.compression_id: entry for entry in history.entries if isinstance(entry, RatingEntry)}
+    ratings = {entry.compression_id: entry for entry in history.entries.of(RatingEntry)}
     covered = {covered_id for compression in history.in_force.values() for covered_id in compression.covers}
     begun = _turn_starts(history)
     listed = [
@@ -52,9 +52,9 @@ def compression_list(session: Session) -> CompressionList:
 def _turn_starts(history: History) -> list[int]:
     """The sequence numbers of the first contents of all turns, rising."""
     starts: dict[str, int] = {}
-    for item in history.sources:
-        if item.kind != "ide":
-            starts.setdefault(item.turn_id, item.seq)
+    for seq, turn_id, kind in history.sources.places():
+        if kind != "ide":
+            starts.setdefault(turn_id, seq)
     return list(starts.values())
 
 

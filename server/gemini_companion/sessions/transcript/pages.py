@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
 
 from gemini_companion.engine.errors import InvalidInput, StaleVersion
+from gemini_companion.engine.history.compose import origins
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.log import (
     CompressionEntry,
@@ -19,6 +20,7 @@ from gemini_companion.engine.history.log import (
     SteerEntry,
     ToolResultEntry,
 )
+from gemini_companion.engine.history.sources import Sources
 from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.results import ContextReceipt, HistoryItem, HistoryPage
@@ -99,8 +101,19 @@ def _index_in(cursor: str, epoch: int) -> int:
 
 
 async def _model_view(history: History, items: Sequence[Item]) -> tuple[HistoryItem, ...]:
-    provenance = [history.provenance(item) if item.kind in REPLACEMENT_KINDS else () for item in items]
-    return await off_loop(len(items), lambda: tuple(map(_listed, items, provenance)))
+    sources, in_force = history.sources.copied(), dict(history.in_force)
+    pins = {item: history.provenance(item) for item in items if item.kind == "pin"}
+    stand_for_others = any(item.kind in REPLACEMENT_KINDS for item in items)
+
+    def listed() -> tuple[HistoryItem, ...]:
+        return tuple(_listed(item, pins.get(item) or _hidden_behind(item, sources, in_force)) for item in items)
+
+    return await off_loop(len(sources) if stand_for_others else len(items), listed)
+
+
+def _hidden_behind(item: Item, sources: Sources, in_force: Mapping[str, CompressionEntry]) -> tuple[str, ...]:
+    is_whole = item.kind not in REPLACEMENT_KINDS
+    return () if is_whole else origins(item, in_force.get(item.compression_id or ""), sources)
 
 
 def _listed(item: Item, entry_ids: tuple[str, ...]) -> HistoryItem:

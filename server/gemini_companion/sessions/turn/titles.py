@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from itertools import chain, islice
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -108,9 +108,11 @@ def _is_outgrown(session: Session) -> bool:
     at = session.meta.titled_at
     if not at or session.turns < at + FEWEST_TURNS:
         return False
-    prompts = [one.content for one in session.history.prompts if isinstance(one, PromptEntry)]
-    before, since = prompts[max(0, at - _PROMPTS_BEFORE) : at], prompts[at:][-RECENT_PROMPTS:]
-    return has_moved(chain((session.meta.title,), map(_own_text, before)), [*map(_own_text, since)])
+    prompts = session.history.prompts
+    places = prompts.where(PromptEntry)
+    before, since = places[max(0, at - _PROMPTS_BEFORE) : at], places[at:][-RECENT_PROMPTS:]
+    told, tells = ([_own_text(prompts[place].content) for place in some] for some in (before, since))
+    return has_moved((session.meta.title, *told), tells)
 
 
 def _beginning(session: Session) -> str:

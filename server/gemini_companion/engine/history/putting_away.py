@@ -1,0 +1,48 @@
+"""Putting away of a log what no view shows, and nothing will change any more: packed it takes a tenth of the room."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from gemini_companion.engine.history.block import Block
+from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.view import History
+
+FEWEST: Final = 256
+"""Entries that are worth it."""
+
+
+def to_be_put_away(history: History, open_turns: Collection[str]) -> int:
+    """The sequence number up to which the log can be put away; 0 where it is not worth it.
+
+    Compressions in force must hide all of it from the first content on, but for what they keep. Turns that may still
+    lose contents stay: open ones, the newest, one that is excluded. So do contents whose sizes nobody has kept yet.
+    """
+    sources, in_force = history.sources, history.in_force
+    if not in_force or history.excluded_from is not None or not sources.is_past_hidden(in_force):
+        return 0
+    covered = {covered_id for compression in in_force.values() for covered_id in compression.covers}
+    hiding = [one.hides for one in in_force.values() if one.hides is not None and one.compression_id not in covered]
+    first = sources[0].seq if sources else 0
+    to = max((last for begin, last in hiding if begin <= first), default=0)
+    turns = {*open_turns, history.newest_turn}
+    kept_to = history.counting.kept_to
+    to = min(to, *(item.seq - 1 for item in sources.live if item.turn_id in turns), to if kept_to is None else kept_to)
+    entries, place = history.entries, bisect_right(sources.live, to, key=lambda item: item.seq)
+    return to if max(entries.place_of(to + 1) - entries.gone, place - sources.shown) >= FEWEST else 0
+
+
+def put_away(history: History, blocks: Sequence[Block], to: int) -> list[Item]:
+    """Keep the entries of these blocks, the oldest that are not put away yet, in them alone.
+
+    The last one must not reach behind `to`, which is of `to_be_put_away`. Gives the items that are gone, also those
+    that an undo had brought back; the view is the same.
+    """
+    history.entries.put_away(blocks)
+    history.prompts.put_away(blocks)
+    history.masks.forget_made(to)
+    shown = {item.seq for item in history.items if item.seq <= to and item.compression_id is None}
+    behind = [block for block in history.entries.blocks if history.sources.past_to < block.last <= to]
+    return history.sources.put_away(behind, shown, history.counting.counted)

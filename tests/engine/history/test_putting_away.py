@@ -1,0 +1,252 @@
+"""What no view shows is packed: nobody who reads a log, its view or its transcript can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gemini_companion.engine.compression.sources import put_away as forget
+from gemini_companion.engine.compression.sources import sources_of
+from gemini_companion.engine.facts.retention import FactCache, text_of_content, wanted_facts
+from gemini_companion.engine.history import block as blocks
+from gemini_companion.engine.history import putting_away
+from gemini_companion.engine.history.block import packed
+from gemini_companion.engine.history.entries import Entries
+from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.log import ContentEntry, Entry, PromptEntry, ReplyEntry
+from gemini_companion.engine.history.putting_away import put_away, to_be_put_away
+from gemini_companion.engine.history.sources import PastItem
+from gemini_companion.engine.history.transcript import Transcript
+from gemini_companion.engine.history.view import History
+from tests.support.examples import examples
+from tests.support.logs import LEDGER, Book
+from tests.support.random_books import write
+from tests.support.random_programs import PROGRAMS, PROGRAMS_WITH_RULES, Step
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever can be put away is, in blocks of three entries."""
+    monkeypatch.setattr(putting_away, "FEWEST", 1)
+    monkeypatch.setattr(blocks, "ENTRIES", 3)
+
+
+class Packing:
+    """A log as a session has it that puts away whatever it can."""
+
+    def __init__(self) -> None:
+        self.history = History(LEDGER.measure)
+        self.transcript = Transcript()
+        self.facts = FactCache()
+        self.gone = 0
+        """The most entries that were put away at once."""
+
+    def apply(self, entry: Entry) -> None:
+        self.history.apply(entry)
+        self.transcript.apply(entry)
+
+    def pack(self) -> None:
+        self.history.counting.take_fresh(10_000)
+        to = to_be_put_away(self.history, self.transcript.open_turns)
+        some = [entry for entry in self.history.entries.live if entry.seq <= to]
+        made = list(packed(some))
+        assert sum(map(len, made)) == len(some)
+        left = put_away(self.history, made, to)
+        self.transcript.put_away(made)
+        forget(left, self.facts)
+        self.gone = max(self.gone, self.history.entries.gone)
+
+
+def item_as_seen(item: Item) -> tuple[Any, ...]:
+    return (
+        item.seq,
+        item.entry_id,
+        item.turn_id,
+        item.kind,
+        item.content,
+        item.measure,
+        item.compression_id,
+        item.weight,
+    )
+
+
+def as_seen(history: History, transcript: Transcript) -> Iterator[tuple[str, Any]]:
+    """Everything that can be asked."""
+    yield "version", history.version
+    yield "epoch", history.epoch
+    yield "items", list(map(item_as_seen, history.items))
+    yield "curated", list(map(item_as_seen, history.curated(close=True)))
+    yield "totals", history.totals()
+    yield "provenance", [history.provenance(item) for item in history.items]
+    yield "entries", list(history.entries)
+    yield "entries backwards", list(reversed(history.entries))
+    yield "single entries", [history.entries[index] for index in range(-len(history.entries), len(history.entries))]
+    yield "prompts", list(history.prompts)
+    yield "sources", list(map(item_as_seen, history.sources))
+    yield "sources backwards", [item.seq for item in reversed(history.sources)]
+    yield "some sources", [item.seq for item in history.sources[1:-1]]
+    yield "shapes", [(item.shape, item.original) for item in history.sources]
+    yield "newest", (history.newest_turn, history.previous_client, history.excluded_from)
+    turns = sorted({entry.turn_id for entry in history.entries if isinstance(entry, ContentEntry)})
+    yield "hidden", [history.is_hidden(turn) for turn in (*turns, "nothing")]
+    yield "without", [[item.seq for item in history.view_without([key])] for key in history.in_force]
+    yield "transcript", list(transcript.page(0, None))
+    yield "a page", list(transcript.page(1, max(1, len(transcript) - 1)))
+    yield "unfinished", (transcript.unfinished, transcript.last_in_view, transcript.turns)
+    ends = {turn: transcript.end_of(turn) for turn in turns}
+    yield "ends", {turn: (end.outcome, end.kept_to > 0) for turn, end in ends.items() if end is not None}
+    replies = [entry for entry in history.entries if isinstance(entry, ReplyEntry)]
+    yield "durations", [transcript.duration_ms(reply) for reply in replies]
+
+
+def the_same(packing: Packing, plain: Packing) -> None:
+    theirs = dict(as_seen(plain.history, plain.transcript))
+    for what, ours in as_seen(packing.history, packing.transcript):
+        assert ours == theirs[what], what
+
+
+@given(PROGRAMS | PROGRAMS_WITH_RULES, st.lists(st.booleans(), min_size=1, max_size=7))
+@settings(max_examples=examples(150), deadline=None)
+def test_nobody_can_tell_what_is_put_away_however_the_log_goes_on(program: list[Step], when: list[bool]) -> None:
+    entries = list(write(program).history.entries)
+    packing, plain = Packing(), Packing()
+    for number, entry in enumerate(entries):
+        packing.apply(entry)
+        plain.apply(entry)
+        if when[number % len(when)]:
+            packing.pack()
+    the_same(packing, plain)
+    copies = Packing(), Packing()
+    for copy, of in zip(copies, (packing, plain), strict=True):
+        copy.history, copy.transcript = of.history.copied(), of.transcript.copied()
+    packing.pack()
+    the_same(*copies)
+
+
+@given(PROGRAMS)
+@settings(max_examples=examples(60), deadline=None)
+def test_facts_of_what_is_put_away_are_the_same_and_nothing_is_read_for_them(program: list[Step]) -> None:
+    packing = Packing()
+    for entry in write(program).history.entries:
+        packing.apply(entry)
+    items = tuple(packing.history.sources)
+    expected = wanted_facts(sources_of(items))
+    before = [*sources_of(items, packing.facts)]
+    packing.facts.look_through(before, lambda: None)
+    words = set(packing.facts.words_of(before, (), lambda: None))
+    packing.pack()
+    after = sources_of(tuple(packing.history.sources), packing.facts)
+    assert wanted_facts(after, cache=packing.facts) == expected
+    assert packing.facts.words_of(after, (), lambda: None) == words
+    assert [text_of_content(one.content) for one in after] == [text_of_content(one.content) for one in before]
+
+
+def test_what_was_never_looked_through_is_looked_through_where_it_lies() -> None:
+    packing = Packing()
+    for entry in long_chat().history.entries:
+        packing.apply(entry)
+    before = sources_of(tuple(packing.history.sources))
+    expected, words = wanted_facts(before), FactCache().words_of(before, (), lambda: None)
+    packing.pack()
+    after = sources_of(tuple(packing.history.sources), packing.facts)
+    assert [one.known is not None for one in after].count(True) > 10
+    assert wanted_facts(after, cache=packing.facts) == expected
+    assert packing.facts.words_of(after, (), lambda: None) == words
+
+
+def long_chat() -> Book:
+    book = Book()
+    for number in range(12):
+        book.say(f"Look at src/module_{number}.py, always with care. TODO: clean up later.", f"Done with {number}.")
+    book.compress("<state_snapshot>\nall of it\n</state_snapshot>")
+    book.say("And then?", "Nothing.")
+    return book
+
+
+def test_most_of_a_compressed_chat_is_put_away_and_an_undo_brings_it_back() -> None:
+    packing, book = Packing(), long_chat()
+    for entry in book.history.entries:
+        packing.apply(entry)
+    items = list(map(item_as_seen, packing.history.items))
+    packing.pack()
+    assert packing.gone > 12
+    assert any(isinstance(item, PastItem) for item in packing.history.sources)
+    assert list(map(item_as_seen, packing.history.items)) == items
+    written = len(book.entries)
+    book.undo()
+    for entry in book.entries[written:]:
+        packing.apply(entry)
+    assert not any(isinstance(item, PastItem) for item in packing.history.sources)
+    assert list(map(item_as_seen, packing.history.items)) == list(map(item_as_seen, book.history.items))
+
+
+def test_turns_that_may_still_change_stay() -> None:
+    packing = Packing()
+    for entry in long_chat().history.entries:
+        packing.apply(entry)
+    packing.history.counting.take_fresh(10_000)
+    everything = to_be_put_away(packing.history, ())
+    third = [entry for entry in packing.history.entries if isinstance(entry, PromptEntry)][2]
+    assert 0 < to_be_put_away(packing.history, {third.turn_id: None}) < third.seq < everything
+    packing.history.exclude(packing.history.newest_turn or "")
+    assert to_be_put_away(packing.history, ()) == 0
+
+
+def test_contents_whose_sizes_are_still_to_be_kept_stay() -> None:
+    packing = Packing()
+    for entry in long_chat().history.entries:
+        packing.apply(entry)
+    assert to_be_put_away(packing.history, ()) == 0
+
+
+def test_an_entry_that_does_not_come_back_as_it_is_is_not_put_away() -> None:
+    book = Book()
+    book.prompt("one")
+    book.reply({"text": "two", "weight": float("nan")})
+    book.end()
+    entries = list(book.entries)
+    assert [seq for block in packed(entries) for seq in block.seqs] == []
+    assert [list(block.seqs) for block in packed(entries[:1])] == [[entries[0].seq]]
+
+
+def test_a_long_entry_has_a_block_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "BYTES", 1_000)
+    book = Book()
+    for text in ("short", "long " * 1_000, "short"):
+        book.say(text, "yes")
+    assert max(len(block) for block in packed(list(book.entries))) == 3
+    assert any(len(block) == 1 for block in packed(list(book.entries)))
+
+
+def test_entries_are_found_by_number_and_kind() -> None:
+    entries = Entries[Entry](long_chat().entries)
+    wanted = list(entries)
+    entries.put_away(list(packed(wanted[:20])))
+    assert entries.gone == 20
+    assert [entries.at(entry.seq) for entry in wanted] == wanted
+    assert entries.at(wanted[-1].seq + 1) is None
+    assert entries.since(wanted[7].seq) == wanted[7:]
+    assert entries.since(wanted[25].seq) == wanted[25:]
+    assert list(entries.of(PromptEntry)) == [entry for entry in wanted if isinstance(entry, PromptEntry)]
+    assert [wanted[at] for at in entries.where(PromptEntry)] == list(entries.of(PromptEntry))
+    assert entries[5:30:3] == wanted[5:30:3]
+    assert entries[::-1] == wanted[::-1]
+    assert entries == wanted
+    with pytest.raises(IndexError):
+        entries[len(wanted)]
+    with pytest.raises(IndexError):
+        entries[-len(wanted) - 1]
+
+
+def test_whoever_reads_while_entries_are_put_away_reads_on() -> None:
+    """In another thread, that is: what it began with is what it goes on with."""
+    entries = Entries[Entry](long_chat().entries)
+    wanted = list(entries)
+    reading = iter(entries)
+    first = [next(reading) for _ in range(5)]
+    entries.put_away(list(packed(wanted[:20])))
+    assert [*first, *reading] == wanted
