@@ -17,13 +17,14 @@ from gemini_companion.engine.history import putting_away
 from gemini_companion.engine.history.block import packed
 from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.log import ContentEntry, Entry, PromptEntry, ReplyEntry
+from gemini_companion.engine.history.log import ContentEntry, Entry, PromptEntry, ReplyEntry, ToolResultEntry
 from gemini_companion.engine.history.putting_away import put_away, to_be_put_away
 from gemini_companion.engine.history.sources import PastItem
+from gemini_companion.engine.history.tool_entries import CallRecord
 from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.history.view import History
 from tests.support.examples import examples
-from tests.support.logs import LEDGER, Book
+from tests.support.logs import LEDGER, Book, call, result, user
 from tests.support.random_books import write
 from tests.support.random_programs import PROGRAMS, PROGRAMS_WITH_RULES, Step
 
@@ -232,6 +233,8 @@ def test_entries_are_found_by_number_and_kind() -> None:
     assert entries.since(wanted[7].seq) == wanted[7:]
     assert entries.since(wanted[25].seq) == wanted[25:]
     assert list(entries.of(PromptEntry)) == [entry for entry in wanted if isinstance(entry, PromptEntry)]
+    few = {wanted[3].seq, wanted[30].seq}
+    assert [entry.seq for entry in entries.of(*map(type, wanted), among=few.__contains__)] == sorted(few)
     assert [wanted[at] for at in entries.where(PromptEntry)] == list(entries.of(PromptEntry))
     assert entries[5:30:3] == wanted[5:30:3]
     assert entries[::-1] == wanted[::-1]
@@ -240,6 +243,23 @@ def test_entries_are_found_by_number_and_kind() -> None:
         entries[len(wanted)]
     with pytest.raises(IndexError):
         entries[-len(wanted) - 1]
+
+
+def test_results_of_a_tool_are_found_the_newest_first_and_nothing_else_is_unpacked() -> None:
+    book = Book()
+    for name in ("activate_skill", "run", "activate_skill", "run"):
+        book.prompt(name)
+        book.reply(call(name, name))
+        record = CallRecord(call_id=name, name=name, outcome="ok")
+        book.add(ToolResultEntry, turn_id=book.turn, content=user(result(name, "done")), calls=(record,))
+        book.reply("Yes.")
+        book.end()
+    entries = Entries[Entry](book.entries)
+    wanted = [one for one in book.entries if isinstance(one, ToolResultEntry)]
+    entries.put_away(list(packed(list(book.entries)[:15])))
+    found = [one.calls[0].name for one in entries.results_of("activate_skill")]
+    assert found == ["run", "activate_skill", "activate_skill"]  # what is not put away may have others
+    assert wanted[0] in entries.results_of("activate_skill")
 
 
 def test_whoever_reads_while_entries_are_put_away_reads_on() -> None:

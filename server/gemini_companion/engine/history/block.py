@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.log import Entry, ToolResultEntry
 
 ENTRIES: Final = 128
 """Entries of a block, at most."""
@@ -31,7 +31,7 @@ _encode = msgspec.json.Encoder().encode
 class Block:
     """Entries of a log behind each other, oldest first. Immutable."""
 
-    __slots__ = ("_data", "seqs", "types")
+    __slots__ = ("_data", "seqs", "tools", "types")
 
     def __init__(self, entries: Sequence[Entry], data: bytes) -> None:
         """`data` is the packed JSON of the entries."""
@@ -40,6 +40,9 @@ class Block:
         """Their sequence numbers, rising."""
         self.types = tuple(map(type, entries))
         """What each of them is."""
+        results = (entry for entry in entries if isinstance(entry, ToolResultEntry))
+        self.tools = frozenset(call.name for entry in results for call in entry.calls)
+        """The tools whose results are among them."""
 
     def __len__(self) -> int:
         return len(self.types)

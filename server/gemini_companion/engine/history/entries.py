@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, Self, TypeVar, cast, overload
 
 from gemini_companion.engine.history.block import Block
 from gemini_companion.engine.history.fold import Fold
-from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.log import Entry, ToolResultEntry
 
 E = TypeVar("E", bound=Entry)
 K = TypeVar("K", bound=Entry)
@@ -94,14 +94,22 @@ class Entries(Fold, Sequence[E]):
         """Have these and nothing else, none put away."""
         self._state = _State((), (), 0, list(keep))
 
-    def of(self, *kinds: type[K]) -> Iterator[K]:
-        """Those of some kinds, in order; only blocks that have one are unpacked."""
+    def of(self, *kinds: type[K], among: Callable[[int], bool] = lambda seq: True) -> Iterator[K]:
+        """Those of some kinds and, by their numbers, `among` some, in order; only blocks that have one are unpacked."""
         state = self._state
         for block, places in state.past:
-            if wanted := [place for place in places if block.types[place] in kinds]:
+            if wanted := [place for place in places if block.types[place] in kinds and among(block.seqs[place])]:
                 entries = block.entries
                 yield from (cast("K", entries[place]) for place in wanted)
-        yield from (cast("K", entry) for entry in state.live if type(entry) in kinds)
+        yield from (cast("K", entry) for entry in state.live if type(entry) in kinds and among(entry.seq))
+
+    def results_of(self, tool: str) -> Iterator[ToolResultEntry]:
+        """Those that may have a result of a tool, the newest first; no block without one is unpacked."""
+        state = self._state
+        yield from (one for one in reversed(state.live) if isinstance(one, ToolResultEntry))
+        for block, _ in reversed(state.past):
+            if tool in block.tools:
+                yield from (one for one in reversed(block.entries) if isinstance(one, ToolResultEntry))
 
     def where(self, kind: type[Entry]) -> list[int]:
         """The indexes of those of a kind; nothing is unpacked for it."""

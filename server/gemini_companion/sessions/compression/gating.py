@@ -236,8 +236,8 @@ def _environment(session: Session) -> Iterator[str]:
 def _put_away_elsewhere(entries: Entries[Entry], cache: FactCache, hides: tuple[int, int]) -> Iterator[str]:
     """Texts of which the cache has the words, outside of what is hidden."""
     first, last = hides
-    others = (entry for entry in entries.of(*CONTENT_KINDS) if not first <= entry.seq <= last)
-    return (text_of_content(entry.content) for entry in others if cache.has_put_away(entry.seq))
+    others = entries.of(*CONTENT_KINDS, among=lambda seq: not first <= seq <= last and cache.has_put_away(seq))
+    return (text_of_content(entry.content) for entry in others)
 
 
 def _editor_states(entries: Entries[Entry]) -> Iterator[str]:

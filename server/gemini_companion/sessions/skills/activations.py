@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import cast
 
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.log import Entry, ToolResultEntry
+from gemini_companion.engine.history.entries import Entries
+from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.history.part import response_of
 from gemini_companion.tools.notes.activate_skill import ACTIVATE_SKILL
 
 
-def activations(entries: Sequence[Entry]) -> Iterator[str]:
+def activations(entries: Entries[Entry]) -> Iterator[str]:
     """What activated skills said, whatever of it the model is shown now; the newest first."""
-    for entry in reversed(entries):
-        if isinstance(entry, ToolResultEntry) and any(
-            call.name == ACTIVATE_SKILL and call.outcome == "ok" for call in entry.calls
-        ):
+    for entry in entries.results_of(ACTIVATE_SKILL):
+        if any(call.name == ACTIVATE_SKILL and call.outcome == "ok" for call in entry.calls):
             yield from activations_in(entry.content)
 
 

@@ -109,10 +109,13 @@ def _is_outgrown(session: Session) -> bool:
     if not at or session.turns < at + FEWEST_TURNS:
         return False
     prompts = session.history.prompts
-    places = prompts.where(PromptEntry)
-    before, since = places[max(0, at - _PROMPTS_BEFORE) : at], places[at:][-RECENT_PROMPTS:]
-    told, tells = ([_own_text(prompts[place].content) for place in some] for some in (before, since))
-    return has_moved((session.meta.title, *told), tells)
+    known = session.unlogged.titled_by
+    if known is None or known[0] != at:
+        places = prompts.where(PromptEntry)[max(0, at - _PROMPTS_BEFORE) : at]
+        known = session.unlogged.titled_by = at, tuple(_own_text(prompts[place].content) for place in places)
+    newest = (prompt.content for prompt in reversed(prompts) if isinstance(prompt, PromptEntry))
+    since = [*map(_own_text, islice(newest, min(RECENT_PROMPTS, session.turns - at)))][::-1]
+    return has_moved((session.meta.title, *known[1]), since)
 
 
 def _beginning(session: Session) -> str:
