@@ -78,7 +78,7 @@ class GeminiProvider:
         check_model_name(request.model)
         connection = await self._connection()
         body = await self._bodies.generate(request)
-        inbox: asyncio.Queue[types.GenerateContentResponse | None] = asyncio.Queue()
+        inbox: asyncio.Queue[types.GenerateContentResponse | ModelChunk | None] = asyncio.Queue()
 
         async def run() -> None:
             try:
@@ -90,7 +90,7 @@ class GeminiProvider:
         self._streams.add(task)
         try:
             while (piece := await inbox.get()) is not None:
-                yield chunk_of(piece)
+                yield piece if isinstance(piece, ModelChunk) else chunk_of(piece)
             await asyncio.wait([task])
             if task.cancelled():
                 raise _closed()
