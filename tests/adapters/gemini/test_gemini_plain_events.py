@@ -194,7 +194,7 @@ def test_an_event_of_known_fields_is_told_as_the_sdk_tells_it(
         *({"candidates": [{"finishReason": one}]} for one in ("", "stop", "NEW", "FINISH_REASON_UNSPECIFIED", None, 3)),
         *({"candidates": one} for one in ([], None, {}, [None], [{}, {"finishReason": "STOP"}])),
         *({"usageMetadata": {"totalTokenCount": one}} for one in (-1, 2**53, 2**64, 5.0, 5.5, "7", True, None)),
-        *({"usageMetadata": one} for one in ({}, None, [], {"new": 1}, {"trafficType": 3})),
+        *({"usageMetadata": one} for one in ({}, None, [], {"new": 1}, {"trafficType": 3}, {"serviceTier": 3})),
         *({"modelVersion": one} for one in ("", "m", "\ud800", None, 5)),
         *({"createTime": one} for one in ("2026-11-21T01:02:03.123456789Z", "2026-13-01T00:00:00Z", 5, None)),
         {"candidates": [{"content": {"parts": [{"text": "x", "thought_signature": "AAAA"}]}}]},
@@ -216,6 +216,7 @@ PIECE: Final[Json] = {
         "promptTokenCount": 5,
         "totalTokenCount": 6,
         "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 5}],
+        "serviceTier": "standard",
     },
     "modelVersion": "gemini-2.5-flash",
     "responseId": "r",
@@ -228,7 +229,7 @@ PIECE: Final[Json] = {
         PIECE,
         {},
         {**PIECE, "createTime": "2026-11-21T01:02:03.123456Z"},
-        {"usageMetadata": {**PIECE["usageMetadata"], "trafficType": "ON_DEMAND"}},
+        {"usageMetadata": {"promptTokenCount": 5, "trafficType": "ON_DEMAND"}},
         {
             "candidates": [
                 {"finishReason": "STOP", "index": 0, "safetyRatings": [{"category": "C", "probability": "LOW"}]}

@@ -96,6 +96,7 @@ usages = objects(
         "promptTokensDetails": details,
         "cacheTokensDetails": details,
         "trafficType": words,
+        "serviceTier": words,
     }
 )
 bodies = objects(

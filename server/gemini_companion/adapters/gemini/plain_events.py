@@ -90,6 +90,7 @@ class _Usage(_Object):
     candidates_tokens_details: list[_TokensOfKind] | None = None
     tool_use_prompt_tokens_details: list[_TokensOfKind] | None = None
     traffic_type: str | None = None
+    service_tier: str | None = None  # which this SDK does not know, and leaves out
 
 
 class _Event(_Object):
