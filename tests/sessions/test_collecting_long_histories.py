@@ -58,6 +58,14 @@ def test_one_that_cannot_be_built_leaves_the_collector_on():
     assert gc.isenabled()
 
 
+def test_what_is_told_to_be_left_out_is_until_all_is_gone_through():
+    collector = Collector()
+    kept = much()
+    collector.leave_out()
+    assert gc.get_freeze_count() >= len(kept)
+    assert gc.isenabled()
+
+
 def test_where_much_came_and_went_nothing_is_left_out_so_that_what_others_left_is_found():
     with Collector().paused():
         ring = weakref.ref(_Ring())

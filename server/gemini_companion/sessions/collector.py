@@ -49,10 +49,14 @@ class Collector:
             self._pauses -= 1
             if self._pauses == 0:
                 if gc.get_count()[0] >= MUCH:  # the youngest: what was made meanwhile, and is still there
-                    gc.freeze()
-                    self._left_out += 1
+                    self.leave_out()
                 if self._was_on:
                     gc.enable()
+
+    def leave_out(self) -> None:
+        """What is there now is gone through by nobody until `collect`."""
+        gc.freeze()
+        self._left_out += 1
 
     def has_gone(self, history: object) -> None:
         """What holds a long history was let go."""

@@ -225,9 +225,9 @@ async def test_the_environments_own_keys_cause_no_words_on_standard_error(
 
 
 @pytest.mark.process
-def test_the_sdk_is_imported_by_warming_up_and_not_before_and_then_its_parsers_are_built():
+def test_warming_up_imports_the_sdk_builds_its_parsers_and_leaves_it_out_of_collections():
     script = """
-import asyncio, sys
+import asyncio, gc, sys
 import gemini_companion.adapters.gemini as adapter
 heavy = {"google.genai", "google.auth", "httpx2", "pydantic", "aiohttp"}
 options = adapter.from_environment({"GEMINI_API_KEY": "k"})
@@ -238,7 +238,13 @@ async def main():
     print(sorted(heavy & sys.modules.keys()))
     types = sys.modules["google.genai.types"]
     print([kind.__pydantic_complete__ for kind in (types.GenerateContentResponse, types.CountTokensResponse, types.HttpOptions)])
+    print(gc.isenabled(), gc.get_freeze_count() > 50_000 > len(gc.get_objects()))
     await client.close()
+    left_out = gc.get_freeze_count()
+    other = adapter.GeminiProvider(options)
+    await other.warm_up()
+    await other.close()
+    print(gc.get_freeze_count() <= left_out)
 asyncio.run(main())
 """
     lines = subprocess.run(
@@ -249,10 +255,12 @@ asyncio.run(main())
         timeout=PATIENCE,
         cwd=Path(__file__).parents[3] / "server",
     )
-    before, after, parsers = lines.stdout.splitlines()
+    before, after, parsers, collected, once = lines.stdout.splitlines()
     assert before == "[]"
     assert after == "['google.auth', 'google.genai', 'httpx2', 'pydantic']"
     assert parsers == "[True, True, True]"
+    assert collected == "True True", "a collection that goes through all of the SDK holds up every stream"
+    assert once == "True", "what a second one finds are other people's objects"
     assert lines.stderr == ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import math
+import sys
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,7 @@ from gemini_companion.engine.errors import (
     TokenCountFailed,
     Unauthenticated,
 )
+from gemini_companion.sessions.collector import COLLECTOR
 from gemini_companion.sessions.models.port import (
     Capabilities,
     CountedTokens,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from gemini_companion.adapters.gemini.sdk import Connection
 
+_SDK: Final = "gemini_companion.adapters.gemini.sdk"
 _EMBEDDING_MODEL: Final = "gemini-embedding-001"
 _DIMENSIONS: Final = 256
 """Of a vector. The model's first numbers say most."""
@@ -78,7 +81,7 @@ class GeminiProvider:
         check_model_name(request.model)
         connection = await self._connection()
         body = await self._bodies.generate(request)
-        inbox: asyncio.Queue[types.GenerateContentResponse | None] = asyncio.Queue()
+        inbox: asyncio.Queue[types.GenerateContentResponse | ModelChunk | None] = asyncio.Queue()
 
         async def run() -> None:
             try:
@@ -90,7 +93,7 @@ class GeminiProvider:
         self._streams.add(task)
         try:
             while (piece := await inbox.get()) is not None:
-                yield chunk_of(piece)
+                yield piece if isinstance(piece, ModelChunk) else chunk_of(piece)
             await asyncio.wait([task])
             if task.cancelled():
                 raise _closed()
@@ -176,7 +179,7 @@ class GeminiProvider:
         if self._closed:
             raise _closed()
         if self._connecting is None:
-            self._connecting = asyncio.create_task(asyncio.to_thread(_connect, self._options), name="gemini:connect")
+            self._connecting = asyncio.create_task(_connected(self._options), name="gemini:connect")
             self._connecting.add_done_callback(
                 lambda task: task.cancelled() or task.exception()
             )  # marks it as retrieved: there may be no waiter left
@@ -192,10 +195,23 @@ class GeminiProvider:
         return connection
 
 
+async def _connected(options: GeminiOptions) -> Connection:
+    """A connection, made in a thread.
+
+    The SDK is some hundred thousand objects that stay: a collection that goes through them holds up every stream.
+    """
+    if _SDK in sys.modules:
+        return await asyncio.to_thread(_connect, options)
+    with COLLECTOR.paused():
+        connection = await asyncio.to_thread(_connect, options)
+    COLLECTOR.leave_out()
+    return connection
+
+
 def _connect(options: GeminiOptions) -> Connection:
     check_options(options)
     try:
-        sdk = importlib.import_module("gemini_companion.adapters.gemini.sdk")
+        sdk = importlib.import_module(_SDK)
     except ImportError as error:
         hint = "Reinstall gemini-companion with its dependencies."
         raise ModelUnavailable(
@@ -213,7 +229,7 @@ def _of_unit_length(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def _rehearse() -> None:
-    asyncio.run(importlib.import_module("gemini_companion.adapters.gemini.sdk").rehearse())
+    asyncio.run(importlib.import_module(_SDK).rehearse())
 
 
 def _closed() -> ModelUnavailable:

@@ -35,13 +35,15 @@ from gemini_companion.adapters.gemini.transport import (
     PLACEHOLDER,
     AnswerTooLarge,
     BodyClient,
+    Reading,
     UnexpectedRequest,
     http_client,
     outgoing,
-    responses,
+    reading,
     tls_context,
 )
 from gemini_companion.engine.errors import ModelFault, ModelUnavailable, Unauthenticated
+from gemini_companion.sessions.models.port import ModelChunk
 
 Json: TypeAlias = dict[str, Any]
 
@@ -124,8 +126,10 @@ class Connection:
         if fault is not None:
             raise fault
 
-    async def stream(self, model: str, body: Body, emit: Callable[[types.GenerateContentResponse], None]) -> None:
-        """Run one `streamGenerateContent`; `emit`, which must not raise, gets each piece.
+    async def stream(
+        self, model: str, body: Body, emit: Callable[[types.GenerateContentResponse | ModelChunk], None]
+    ) -> None:
+        """Run one `streamGenerateContent`; `emit`, which must not raise, gets each piece, a plain one as a chunk.
 
         Cancelling it closes the connection. With a finish reason the answer is whole: what follows it (usage) is waited
         for only briefly.
@@ -133,19 +137,23 @@ class Connection:
         fault: ModelFault | None = None
         patience = self._options.timeout_ms
         _keep_quiet()
-        opened: list[httpx2.Response] = []
-        gathering = responses.set(opened)
+
+        def take(piece: types.GenerateContentResponse | ModelChunk) -> None:
+            nonlocal patience
+            emit(piece)
+            if _has_finish_reason(piece):
+                patience = self._options.after_finish_ms
+            _restart(limit, patience)
+
+        stream = Reading(take)
+        token = reading.set(stream)
 
         async def read(config: Json) -> None:  # the SDK sends the request when the first piece is asked for
-            nonlocal patience
             pieces = await self._models.generate_content_stream(
                 model=model, contents=_PLACEHOLDER, config={**_GENERATING, **config}
             )
             async for piece in pieces:
-                emit(piece)
-                if _has_finish_reason(piece):
-                    patience = self._options.after_finish_ms
-                _restart(limit, patience)
+                take(piece)
 
         try:
             # Bytes alone are no life sign: a proxy's comments may go on for ever.
@@ -154,9 +162,8 @@ class Connection:
         except Exception as exc:
             fault = self._fault(exc, model)
         finally:
-            responses.reset(gathering)
-            for response in opened:
-                await response.aclose()
+            reading.reset(token)
+            await stream.close()
         if fault is not None:
             raise fault
 
@@ -286,7 +293,9 @@ def _restart(limit: asyncio.Timeout, milliseconds: int) -> None:
         limit.reschedule(asyncio.get_running_loop().time() + milliseconds / 1000)
 
 
-def _has_finish_reason(piece: types.GenerateContentResponse) -> bool:
+def _has_finish_reason(piece: types.GenerateContentResponse | ModelChunk) -> bool:
+    if isinstance(piece, ModelChunk):
+        return piece.finish_reason is not None
     candidate = piece.candidates[0] if piece.candidates else None
     return bool(candidate and candidate.finish_reason and candidate.finish_reason.value != "FINISH_REASON_UNSPECIFIED")
 

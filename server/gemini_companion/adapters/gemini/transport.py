@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import functools
 import ipaddress
 import ssl
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, Final, Protocol
@@ -19,6 +20,8 @@ import msgspec
 from gemini_companion.adapters.gemini.body import Body
 from gemini_companion.adapters.gemini.event_stream import EventLines
 from gemini_companion.adapters.gemini.options import GeminiOptions
+from gemini_companion.adapters.gemini.plain_events import PlainEvents
+from gemini_companion.sessions.models.port import ModelChunk
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """The largest answer that is read, packed or unpacked; as much as one message to an editor may have."""
@@ -39,9 +42,26 @@ _BREATH_BYTES: Final = 1024 * 1024
 """After so many unpacked bytes the event loop gets a turn: a packed kilobyte may become as many."""
 
 
-responses: ContextVar[list[httpx2.Response] | None] = ContextVar("responses", default=None)
-"""Where a caller gathers the responses that it closes itself: the SDK leaves one open whose stream has an error."""
+class Reading:
+    """A stream that is being read: what its caller takes of it, and what it must close."""
 
+    def __init__(self, receive: Callable[[ModelChunk], None]) -> None:
+        self.receive: Callable[[ModelChunk], None] | None = receive
+        """Takes what plain events say, at once and in the stream's order; the SDK gets none of them. Must not raise.
+        With `None` the SDK gets them all.
+        """
+        self.responses: list[httpx2.Response] = []
+        """Those that came: the SDK leaves one open whose stream has an error."""
+
+    async def close(self) -> None:
+        """Close the responses, and hold nothing more: timers of the past hold their context for minutes."""
+        responses, self.responses, self.receive = self.responses, [], None
+        for response in responses:
+            await response.aclose()
+
+
+reading: ContextVar[Reading | None] = ContextVar("reading", default=None)
+"""The stream of the call under way; `None` if it is none."""
 
 outgoing: ContextVar[Body | None] = ContextVar("outgoing", default=None)
 """The body of the call under way, which a `BodyClient` sends in place of the placeholder."""
@@ -100,12 +120,12 @@ def tls_context() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def http_client(options: GeminiOptions) -> BodyClient:
+def http_client(options: GeminiOptions, transport: httpx2.AsyncBaseTransport | None = None) -> BodyClient:
     """Our own client, so that the SDK chooses neither another HTTP library nor a timeout.
 
     The SDK's `timeout` would bound silence too, but it also makes the server end the whole answer by then. Redirects
     are not followed, since they would carry the key along. A proxy from the environment is used for any host but this
-    machine.
+    machine. `transport` stands for the network, in tests.
     """
 
     async def set_patience(request: httpx2.Request) -> None:
@@ -118,15 +138,20 @@ def http_client(options: GeminiOptions) -> BodyClient:
         """Unpack the answer here, where each piece is counted before the next one is made."""
         if not isinstance(response.stream, httpx2.AsyncByteStream):
             return
-        if (gathered := responses.get()) is not None:
-            gathered.append(response)
+        stream = reading.get()
+        if stream is not None:
+            stream.responses.append(response)
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
         response.headers.pop("content-length", None)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         lines = EventLines() if kind == "text/event-stream" else None
-        response.stream = _Unpacked(response.stream, encoding, lines)
+        # The body of an error, and text that is in no UTF-8, are the SDK's.
+        is_answer = response.status_code == 200 and codecs.lookup(response.encoding or "").name == "utf-8"
+        receive = stream.receive if stream is not None and is_answer else None
+        response.stream = _Unpacked(response.stream, encoding, lines, receive)
 
     return BodyClient(
+        transport=transport,
         verify=tls_context(),
         trust_env=not (options.base_url and is_loopback(options.base_url)),
         follow_redirects=False,
@@ -138,16 +163,29 @@ def http_client(options: GeminiOptions) -> BodyClient:
 class _Unpacked(httpx2.AsyncByteStream):
     """The unpacked bytes, up to the bound; of a stream of events (`lines`), what the SDK can read of it.
 
+    Of that `receive` is given the plain events. What is for the SDK ends where the next of those begins, and the SDK
+    asks for more only when it has told all that it was given, so the order stays.
+
     It is its own iterator and no generator: the SDK leaves streams half read, and nested generators would then be
     closed by the garbage collector, in whatever order.
     """
 
-    def __init__(self, stream: httpx2.AsyncByteStream, encoding: str, lines: EventLines | None) -> None:
+    def __init__(
+        self,
+        stream: httpx2.AsyncByteStream,
+        encoding: str,
+        lines: EventLines | None,
+        receive: Callable[[ModelChunk], None] | None,
+    ) -> None:
         self._stream = stream
         self._source = aiter(stream)
         self._encoding = encoding
         self._unpacker = _unpacker(encoding)
         self._lines = lines
+        self._receive = receive
+        self._plain_events = PlainEvents()
+        self._pieces: Iterator[ModelChunk | bytes] = iter(())
+        """What was read and is not told yet."""
         self._packed = b""
         """What came and is not unpacked yet."""
         self._packed_size = self._size = self._breath = 0
@@ -158,7 +196,14 @@ class _Unpacked(httpx2.AsyncByteStream):
         return self
 
     async def __anext__(self) -> bytes:
-        while not self._has_ended:
+        while True:
+            for piece in self._pieces:
+                if isinstance(piece, bytes):
+                    return piece
+                if self._receive is not None:
+                    self._receive(piece)
+            if self._has_ended:
+                raise StopAsyncIteration
             data = await self._unpack()
             if not data:
                 self._has_ended = True
@@ -168,12 +213,16 @@ class _Unpacked(httpx2.AsyncByteStream):
             if self._size - self._breath > _BREATH_BYTES:
                 self._breath = self._size
                 await asyncio.sleep(0)
-            if self._lines is not None:
-                data = self._lines.feed(data) if data else self._lines.rest()
-                self._has_ended = self._has_ended or self._lines.is_done
-            if data:
-                return data
-        raise StopAsyncIteration
+            self._pieces = self._pieces_of(data)
+
+    def _pieces_of(self, data: bytes) -> Iterator[ModelChunk | bytes]:
+        """What has come with these bytes; with none, the rest."""
+        if self._lines is not None:
+            data = self._lines.feed(data) if data else self._lines.rest()
+            self._has_ended = self._has_ended or self._lines.is_done
+            if self._receive is not None:
+                return self._plain_events.pieces(data, is_end=self._has_ended)
+        return iter((data,) if data else ())
 
     async def _unpack(self) -> bytes:
         """The next piece, of at most `_PIECE_BYTES` if it was packed; empty at the end."""
