@@ -31,6 +31,9 @@ const FOCUS_KEY = "geminiCompanion.panelFocused";
 /** How long a command waits for a page that is being made, ms. */
 const PAGE_WAIT_MS = 15_000;
 
+/** How long the daemon's start waits for it, ms. */
+const START_WAIT_MS = 1_000;
+
 export interface ViewNeeds {
   readonly context: ExtensionContext;
   readonly chat: Chat;
@@ -107,7 +110,13 @@ export class ChatView implements WebviewViewProvider, Disposable {
     });
     view.webview.html = this.#document(view.webview, media, askedAt);
     this.#seen();
-    void this.needs.chat.begin();
+    void this.#beginWith(view);
+  }
+
+  /** Starts the daemon once the page is there: both at once take the processors from each other, and a person sees the page first. */
+  async #beginWith(view: WebviewView): Promise<void> {
+    await this.#untilReady(START_WAIT_MS);
+    if (this.#view === view) await this.needs.chat.begin();
   }
 
   /** Bring the panel to the front, then post its page a command. */
@@ -200,10 +209,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
 
   async #inFront(): Promise<void> {
     await commands.executeCommand(`${VIEW_ID}.focus`);
-    if (!this.#isReady) await this.#untilReady();
+    if (!this.#isReady) await this.#untilReady(PAGE_WAIT_MS);
   }
 
-  async #untilReady(): Promise<void> {
+  async #untilReady(limitMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
@@ -211,7 +220,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
         resolve();
       };
       const subscription = this.#ready.event(done);
-      const timer = setTimeout(done, PAGE_WAIT_MS);
+      const timer = setTimeout(done, limitMs);
     });
   }
 

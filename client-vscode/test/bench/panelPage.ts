@@ -172,20 +172,24 @@ async function fromClickTo(text: string): Promise<number> {
 }
 
 /**
- * From VS Code's asking for the page until there is a frame for it, until the document in that asks for its styles, until these are here, and
- * until something of it is painted, ms; `inFrameMs` is what is ours of it and the browser's.
+ * From VS Code's asking for the page until its frame has the content to show, until there is a document of that frame's, until the page's own is
+ * written into it, and until something of it is painted, ms.
  */
 async function firstPicture(): Promise<Record<string, number>> {
   const askedAt = Number(document.body.dataset["askedAt"]);
+  const outer = holder?.ownerDocument.defaultView?.performance;
+  const marked = (name: string): number => {
+    const mark = outer?.getEntriesByName(`webview/index.html/content/${name}`).at(-1);
+    return outer === undefined || mark === undefined ? NaN : outer.timeOrigin + mark.startTime - askedAt;
+  };
   for (;;) {
     const [paint] = performance.getEntriesByName("first-contentful-paint");
-    const styles = performance.getEntriesByType("resource").find(({ name }) => name.includes("styles.css"));
     const frameMs = performance.timeOrigin - askedAt;
-    if (paint !== undefined && styles !== undefined)
+    if (paint !== undefined)
       return {
+        contentMs: marked("started"),
         frameMs,
-        documentMs: frameMs + styles.startTime,
-        stylesMs: frameMs + styles.startTime + styles.duration,
+        documentMs: marked("wroteInnerContent"),
         firstPaintMs: frameMs + paint.startTime,
       };
     await painted();

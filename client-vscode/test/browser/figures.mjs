@@ -14,7 +14,7 @@ export const LIMITS = {
   code: { streamMs: FRAME, putMs: FRAME, unfoldMs: FRAME, scrollMs: FRAME, findMs: FRAME },
   composer: { pasteMs: FRAME },
   activation: { ms: 60 },
-  page: { firstPaintMs: 100 },
+  page: { firstPaintMs: 100, percentOfBare: 125 },
   session: { openMs: 200, nodes: 1_500 },
 };
 

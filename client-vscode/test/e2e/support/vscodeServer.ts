@@ -51,6 +51,8 @@ export interface ServerOptions {
   readonly restricted?: boolean;
   /** False: no .vsix is installed (the extension is run from its folder). */
   readonly install?: boolean;
+  /** Other `.vsix` files to install. */
+  readonly also?: readonly string[];
   /** Let the page run tests inside the extension host. */
   readonly testDriver?: boolean;
   /** Leave the way to package registries open; else every address but loopback is a dead end. */
@@ -88,8 +90,8 @@ export class VsCodeServer {
       "--extensions-dir",
       join(folder, "extensions"),
     ];
-    if (options.install !== false) {
-      const { status, stdout, stderr } = spawnSync(node, [codeServer, ...flags, "--install-extension", vsix()], {
+    for (const file of [...(options.install === false ? [] : [vsix()]), ...(options.also ?? [])]) {
+      const { status, stdout, stderr } = spawnSync(node, [codeServer, ...flags, "--install-extension", file], {
         env,
         encoding: "utf8",
       });

@@ -162,17 +162,17 @@ export class Workbench {
     await this.page.locator(`.monaco-workbench.${base}`).waitFor();
   }
 
-  /** Our view's page, wherever VS Code shows it; waits until it is there. Ask anew after a reload or a move. */
-  async panel(): Promise<Frame> {
-    return patiently("the panel's page", () => this.panelIfShown(), FIRST_WEBVIEW_MS);
+  /** A view's page, wherever VS Code shows it; waits until it is there. Ask anew after a reload or a move. */
+  async panel(wanted = VIEW): Promise<Frame> {
+    return patiently(`the page of ${wanted}`, () => this.panelIfShown(wanted), FIRST_WEBVIEW_MS);
   }
 
   /** The same without waiting. */
-  async panelIfShown(): Promise<Frame | undefined> {
+  async panelIfShown(wanted = VIEW): Promise<Frame | undefined> {
     for (const frame of this.page.frames()) {
       if (!frame.url().includes("/webview/browser/pre/")) continue;
       const view = await frame.evaluate(() => document.body.dataset["view"]).catch(() => undefined);
-      if (view === VIEW) return frame;
+      if (view === wanted) return frame;
     }
     return undefined;
   }
