@@ -28,27 +28,34 @@ class Collector:
     def __init__(self) -> None:
         self._pauses = 0
         self._was_on = True
+        self._leaves_out = False
+        """Whether one of the pauses under way makes what stays."""
         self._left_out = 0
         """How often something was left out since everything was gone through."""
         self._gone: list[tuple[weakref.ref[object], int]] = []
         """What held long histories that were left out, and how often it is still looked for."""
 
     @contextmanager
-    def paused(self) -> Generator[None]:
+    def paused(self, *, makes_what_stays: bool = True) -> Generator[None]:
         """Nothing is collected in this block, which may await; several may at once.
 
-        If much was made until the end of all of them, what is there then is left out until `collect`.
+        If much was made until the end of all of them, and one makes what stays, what is there then is left out until
+        `collect`: cycles that nobody needs, too, and those are never found in a chat that is never at rest.
         """
         if self._pauses == 0:
             self._was_on = gc.isenabled()
             gc.disable()
+            self._leaves_out = False
         self._pauses += 1
+        self._leaves_out = self._leaves_out or makes_what_stays
         try:
             yield
         finally:
             self._pauses -= 1
             if self._pauses == 0:
-                if gc.get_count()[0] >= MUCH:  # the youngest: what was made meanwhile, and is still there
+                if (
+                    self._leaves_out and gc.get_count()[0] >= MUCH
+                ):  # the youngest: what was made meanwhile, and is still there
                     self.leave_out()
                 if self._was_on:
                     gc.enable()

@@ -49,9 +49,9 @@ async def in_steps(step: Callable[[int], bool]) -> None:
         await asyncio.sleep(0)  # others have their turn
 
 
-def uncollected(units: int) -> AbstractContextManager[object]:
+def uncollected(units: int, *, makes_what_stays: bool = True) -> AbstractContextManager[object]:
     """Nothing is collected in the block, which may await, if so much work is done in it; see `Collector.paused`."""
-    return COLLECTOR.paused() if is_much(units) else nullcontext()
+    return COLLECTOR.paused(makes_what_stays=makes_what_stays) if is_much(units) else nullcontext()
 
 
 _loaded: set[str] = set()
@@ -86,7 +86,7 @@ class _Abandoned(Exception):
 async def in_thread(work: Callable[[Poll], T], units: int = 0) -> T:
     """Run work in a thread. A cancel returns at once; the work ends with its next call of `poll`.
 
-    Work of many units is not held up by collections, as in `off_loop`.
+    Work of many units is not held up by collections, as in `off_loop`; what it makes is needed for a while at most.
     """
     abandoned = threading.Event()
 
@@ -101,7 +101,7 @@ async def in_thread(work: Callable[[Poll], T], units: int = 0) -> T:
             return None
 
     try:
-        with uncollected(units):
+        with uncollected(units, makes_what_stays=False):
             result = await asyncio.to_thread(run)
     except asyncio.CancelledError:
         abandoned.set()

@@ -24,9 +24,8 @@ def sources_of(items: Sequence[Item], cache: FactCache | None = None) -> tuple[F
     sources: list[FactSource] = []
     for item in items:
         if cache is not None and isinstance(item, PastItem):
-            read = partial(_read_of, item, None)
-            known = cache.past(item.seq, read)
-            sources.extend(PastSource(len(sources) + n, item, n, one, read) for n, one in enumerate(known))
+            for number, known in enumerate(cache.past(item.seq, partial(_read_of, item, None))):
+                sources.append(PastSource(len(sources), item, number, known))
             continue
         content, kind = item.content, item.kind
         if kind != "ide" and (content.role != "user" or len(content.parts) < 2):  # nearly every one
@@ -72,19 +71,17 @@ def snapshot_from_facts(
 class PastSource(FactSource):
     """A source that is read when somebody asks for its content."""
 
-    __slots__ = ("_number", "_read", "known")
+    __slots__ = ("_item", "_number", "known")
 
-    def __init__(
-        self, index: int, item: PastItem, number: int, known: Known, read: Callable[[], Sequence[Content]]
-    ) -> None:
+    def __init__(self, index: int, item: PastItem, number: int, known: Known) -> None:
         # The slot of `content` stays empty, so that `__getattr__` is asked for it.
         self.index, self.seq, self.ide_context, self.known = index, item.seq, item.kind == "ide", known
-        self._number, self._read = number, read
+        self._item, self._number = item, number
 
     def __getattr__(self, name: str) -> Content:
         if name != "content":
             raise AttributeError(name)
-        return self._read()[self._number]
+        return _read_of(self._item, None)[self._number]
 
 
 def put_away(items: Iterable[Item], cache: FactCache) -> None:

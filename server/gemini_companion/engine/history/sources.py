@@ -17,31 +17,45 @@ from gemini_companion.engine.history.log import CompressionEntry, ContentEntry
 class PastItem(Item):
     """The item of an entry in a block: what it says is unpacked whenever it is asked for."""
 
-    __slots__ = ("_block", "_place")
+    __slots__ = ("_index", "_part")
 
-    def __init__(self, block: Block, place: int, kind: ItemKind, turn_id: str, counted: Counted) -> None:
-        # Slots that stay empty are what `__getattr__` is asked for.
-        self._block, self._place = block, place
-        self.seq, self.kind, self.turn_id, self.compression_id = block.seqs[place], kind, turn_id, None
-        self.measure, self.bare = counted
-        self.numbers = self.curated_round = None
-        self._weight = -1
+    def __init__(self, part: _Part, index: int) -> None:
+        # All other slots stay empty, so that `__getattr__` is asked: of a long past there are very many for a moment.
+        self._part, self._index = part, index
 
     def __getattr__(self, name: str) -> Any:
-        entry = cast("ContentEntry", self._block.entries[self._place])
+        part, index = self._part, self._index
         match name:
+            case "seq":
+                return part.block.seqs[part.places[index]]
+            case "kind":
+                return part.kinds[index]
+            case "turn_id":
+                return part.turns[index]
+            case "measure":
+                return Measure(*part.tokens[3 * index : 3 * index + 3])
+            case "bare":
+                return part.bare.get(index)
+            case "compression_id" | "numbers" | "curated_round":
+                return None
+            case "_weight":
+                return -1
             case "content" | "original":
-                return entry.content
+                return self._entry.content
             case "entry_id":
-                return entry.id
+                return self._entry.id
             case "shape":
-                return shape_of(entry.content)
+                return shape_of(self._entry.content)
             case _:
                 raise AttributeError(name)
 
+    @property
+    def _entry(self) -> ContentEntry:
+        return cast("ContentEntry", self._part.block.entries[self._part.places[self._index]])
+
     def unpacked_item(self) -> Item:
         """The same, with all that it says in memory."""
-        entry = cast("ContentEntry", self._block.entries[self._place])
+        entry = self._entry
         item = Item(
             entry.content,
             seq=entry.seq,
@@ -74,8 +88,7 @@ class _Part(NamedTuple):
 
     def item(self, index: int) -> PastItem:
         """One of them."""
-        counted = Counted(Measure(*self.tokens[3 * index : 3 * index + 3]), self.bare.get(index))
-        return PastItem(self.block, self.places[index], self.kinds[index], self.turns[index], counted)
+        return PastItem(self, index)
 
 
 class _State(NamedTuple):
