@@ -37,6 +37,8 @@ DRIFT: Final = 1.2
 """Of the memory that a turn of the second half adds, beside one of the first: what a chat's log takes grows with it, what
 else is kept does not.
 """
+GROWTH: Final = 2.0
+"""Kilobytes of memory that a turn may add for each of its text."""
 MODES: Final = ("off", "auto")
 """Of `companion.compression.background`."""
 
@@ -161,8 +163,15 @@ def figures(course: Course, mode: str) -> Iterator[Figure]:
         )
     begun, ended = course.held[0], course.held[-1]
     turns = max(1, ended.turns - begun.turns)
-    note = f"a turn has {course.text / len(course.took) / 1000:.1f} kB of text"
-    yield Figure(bench=bench, name="memory, growth a turn", value=_slope(course.held, 1), unit="kB", note=note)
+    text = course.text / len(course.took) / 1000
+    yield Figure(
+        bench=bench,
+        name="memory, growth a turn",
+        value=_slope(course.held, 1),
+        unit="kB",
+        target=round(GROWTH * text, 1),
+        note=f"a turn has {text:.1f} kB of text",
+    )
     middle = len(course.held) // 2
     if middle > 1:
         yield Figure(
