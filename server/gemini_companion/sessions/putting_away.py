@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.engine.history.block import Block, packed
-from gemini_companion.engine.history.log import ContentEntry, Entry
+from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.history.putting_away import put_away, to_be_put_away
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.session import Session
@@ -32,14 +32,17 @@ async def put_away_hidden(session: Session) -> None:
     history, preparations = session.history, session.compressions.preparations
     if history.epoch == preparations.put_away_in or not history.in_force:
         return  # nothing else is hidden than was then
-    preparations.put_away_in = history.epoch
     await keep_counts(session)  # what is still to be kept stays
-    while to := _to(session):
+    while _may(session):
+        if not (to := to_be_put_away(history, session.open_turns)):
+            preparations.put_away_in = history.epoch
+            return
         epoch, gone, live = history.epoch, history.entries.gone, history.entries.live
         some = list(takewhile(lambda entry: entry.seq <= to, live[:AT_ONCE]))
         cache: FactCache | None = vars(session).get("fact_cache")
-        blocks = await in_thread(partial(_packed, some, cache), units=len(some))
-        if (epoch, gone) != (history.epoch, history.entries.gone) or _to(session) < to:
+        blocks = await in_thread(partial(_packed, some), units=len(some))
+        is_same = (epoch, gone) == (history.epoch, history.entries.gone) and _may(session)
+        if not is_same or to_be_put_away(history, session.open_turns) < to:
             continue
         left = put_away(history, blocks, to)
         session.transcript.put_away(blocks)
@@ -47,10 +50,9 @@ async def put_away_hidden(session: Session) -> None:
             from gemini_companion.engine.compression.sources import put_away as forget
 
             forget(left, cache)
-        if not blocks and not left:
-            return
-        if sum(map(len, blocks)) < len(some):
-            logger.warning("An entry behind %d does not come back as it is: it stays in memory, and all behind it", to)
+        if sum(map(len, blocks)) < len(some) or not (blocks or left):
+            logger.info("An entry does not come back as it is when it is packed: it stays in memory, and all behind it")
+            preparations.put_away_in = epoch
             return
 
 
@@ -63,12 +65,7 @@ async def unpack_for(session: Session, undone: Sequence[str]) -> None:
         take()
 
 
-def _packed(entries: Sequence[Entry], cache: FactCache | None, poll: Poll) -> list[Block]:
-    """Before a content goes it is looked at once more for what a later compression would have it unpacked for."""
-    if cache is not None:
-        for entry in entries:
-            if isinstance(entry, ContentEntry):
-                cache.said_in(entry.content, poll)
+def _packed(entries: Sequence[Entry], poll: Poll) -> list[Block]:
     blocks: list[Block] = []
     for block in packed(entries):
         poll()
@@ -76,8 +73,6 @@ def _packed(entries: Sequence[Entry], cache: FactCache | None, poll: Poll) -> li
     return blocks
 
 
-def _to(session: Session) -> int:
-    """The sequence number up to which the log may be put away now, 0 for nothing."""
-    if session.is_gone or session.compressions.shown is not None:
-        return 0
-    return to_be_put_away(session.history, session.open_turns)
+def _may(session: Session) -> bool:
+    """Whether nothing reads the view to compress it, and the session is there."""
+    return not session.is_gone and session.compressions.shown is None

@@ -71,17 +71,17 @@ def snapshot_from_facts(
 class PastSource(FactSource):
     """A source that is read when somebody asks for its content."""
 
-    __slots__ = ("_item", "_number", "known")
+    __slots__ = ("_item", "known", "number")
 
     def __init__(self, index: int, item: PastItem, number: int, known: Known) -> None:
         # The slot of `content` stays empty, so that `__getattr__` is asked for it.
         self.index, self.seq, self.ide_context, self.known = index, item.seq, item.kind == "ide", known
-        self._item, self._number = item, number
+        self._item, self.number = item, number
 
     def __getattr__(self, name: str) -> Content:
         if name != "content":
             raise AttributeError(name)
-        return _read_of(self._item, None)[self._number]
+        return _read_of(self._item, None)[self.number]
 
 
 def put_away(items: Iterable[Item], cache: FactCache) -> None:

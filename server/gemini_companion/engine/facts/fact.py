@@ -20,6 +20,8 @@ class FactSource:
 
     known: Known | None = None
     """What is known of a content that is put away, which is in memory only while somebody reads it."""
+    number: int = 0
+    """Which it is of the contents that are read of its entry, where that is put away."""
 
     def __init__(self, index: int, content: Content, seq: int, ide_context: bool = False) -> None:
         self.index = index
@@ -79,7 +81,7 @@ class Known:
     All but who said it is found out when it is asked for, and `None` until then.
     """
 
-    __slots__ = ("by_user", "content", "facts", "is_output", "left_open", "read", "said")
+    __slots__ = ("by_user", "content", "facts", "is_output", "left_open", "read")
 
     def __init__(self, content: Content, *, by_user: bool, is_output: bool) -> None:
         self.content: Content | None = content
@@ -88,8 +90,6 @@ class Known:
         self.facts: Sequence[Fact] | None = None
         self.left_open: frozenset[str] | None = None
         """Texts of its tasks that were left for later."""
-        self.said: Said | None = None
-        """What it says of tasks being over; kept here of contents that are put away."""
         self.read = -1
         """Which vocabulary of a cache has its words, of contents that are put away."""
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, get_args
 from gemini_companion.engine.facts.extract import facts_of, result_text, strings_in
 from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource, Known, Said
 from gemini_companion.engine.facts.haystack import Haystack, Needle, needle_of, shown
-from gemini_companion.engine.facts.open_tasks import NOTHING_SAID, is_left_open, said_in, still_open
+from gemini_companion.engine.facts.open_tasks import is_left_open, said_in, still_open
 from gemini_companion.engine.facts.word_sets import words_of_texts
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import call_of, is_plain_user, response_of, text_of
@@ -47,6 +47,8 @@ class FactCache:
         self._contents: dict[int, Known] = {}
         self._past: dict[int, tuple[Known, ...]] = {}
         """By the number of an entry that is put away, what is known of the contents that were read of it."""
+        self._told: dict[tuple[int, int], Said] = {}
+        """What they say of tasks being over, as far as somebody asked: by entry, and which of its contents it is."""
         self._silent: dict[tuple[bool, bool, int], tuple[Known]] = {}
         """What is known of most of them, which say nothing that counts: shared, so that they take no room each."""
         self._vocabulary = 0
@@ -104,11 +106,12 @@ class FactCache:
         for content, one, told, words in zip(contents, known, said, read, strict=True):
             if one is None or one.content is not content:
                 return  # found out when it is asked for
+            if told is not None:
+                self._told[seq, len(stays)] = told[1]
             _left_open(one, content)
-            one.content, one.said = None, told[1] if told is not None else None
+            one.content = None
             one.read = self._vocabulary if words is content else -1
-            is_silent = one.facts is not None and not one.facts and one.said == NOTHING_SAID
-            if is_silent and len(contents) == 1:
+            if one.facts is not None and not one.facts and len(contents) == 1:
                 self._past[seq] = self._silent.setdefault((one.by_user, one.is_output, one.read), (one,))
                 return
             stays.append(one)
@@ -154,12 +157,12 @@ class FactCache:
 
     def told(self, source: FactSource, poll: Callable[[], None]) -> Said:
         """What a source says of tasks being over."""
-        known = source.known
-        if known is None:
+        if source.known is None:
             return self.said_in(source.content, poll)
-        if known.said is None:
-            known.said = said_in(source.content, poll)
-        return known.said
+        place = source.seq, source.number
+        if (told := self._told.get(place)) is None:
+            told = self._told[place] = said_in(source.content, poll)
+        return told
 
     def read(self) -> tuple[Content, ...]:
         """The contents whose words it has."""

@@ -216,7 +216,7 @@ class History(Fold):
         """The first sequence number of the excluded turn, `None` if none is excluded."""
         if self._excluded is None:
             return None
-        return next((item.seq for item in self._sources if item.turn_id == self._excluded), None)
+        return next((item.seq for item in self._sources.live if item.turn_id == self._excluded), None)
 
     def curated(self, *, close: bool = False) -> list[Item]:
         """The contents that may be sent: see `curation`. `close` fills in the results that the last round lacks."""

@@ -1,0 +1,141 @@
+"""A chat whose beginning is packed in memory goes on as any other: it is compressed, undone, read, forked, exported."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gemini_companion.engine.history import block, putting_away
+from gemini_companion.sessions.compression.undo import undo as undo_one
+from gemini_companion.sessions.putting_away import put_away_hidden
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.tools.memory import MemoryOfSession
+from gemini_companion.sessions.transcript.inspection import compression_list
+from gemini_companion.sessions.transcript.pages import history_page
+from tests.support.conversations import dialogue
+from tests.support.patience import PATIENCE
+from tests.support.sessions import Studio
+
+NEVER = 1_000_000
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(putting_away, "FEWEST", 1)
+    monkeypatch.setattr(block, "ENTRIES", 3)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Callable[[str], Studio]:
+    return lambda name: Studio(tmp_path / name)
+
+
+async def at_rest(session: Session) -> None:
+    """Until what is done while nothing runs is done."""
+    looking = session.compressions.preparations.looking
+    async with asyncio.timeout(PATIENCE):
+        if looking is not None:
+            await asyncio.wait({looking})
+        await put_away_hidden(session)
+
+
+async def compressed(studio: Studio) -> Session:
+    """A chat that was compressed twice, with a turn behind each."""
+    session = await studio.load(dialogue())
+    for _ in range(2):
+        assert (await studio.compress()).status == "COMPRESSED"
+        for number in range(3):
+            await studio.chat(f"And {number}? Never push to main. " + "word " * 300)
+    await at_rest(session)
+    return session
+
+
+async def everything(studio: Studio, session: Session) -> dict[str, Any]:
+    """What clients can read of it."""
+    pages: list[Any] = []
+    cursor = None
+    while True:
+        page = await history_page(session, "transcript", cursor=cursor, limit=4, newest_first=True)
+        pages.append(page)
+        if (cursor := page.next_cursor) is None:
+            break
+    return {
+        "transcript": pages,
+        "model": await history_page(session, "model", cursor=None, limit=None),
+        "compressions": compression_list(session),
+        "status": session.status(studio.client),
+        "export": await studio.app.export(studio.client, session.session_id, "companion"),
+    }
+
+
+async def in_both_ways(desk: Callable[[str], Studio], monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
+    """Whatever is done, nobody can tell whether the beginning is packed."""
+    packs, plain = desk("packs"), desk("plain")
+    ours = await compressed(packs)
+    assert ours.history.entries.gone > 10
+    monkeypatch.setattr(putting_away, "FEWEST", NEVER)
+    theirs = await compressed(plain)
+    assert theirs.history.entries.gone == 0
+    assert await everything(packs, ours) == await everything(plain, theirs)
+    assert await act(packs, ours) == await act(plain, theirs)
+    assert await everything(packs, ours) == await everything(plain, theirs)
+
+
+async def test_nobody_who_reads_a_chat_can_tell(desk: Callable[[str], Studio], monkeypatch: pytest.MonkeyPatch) -> None:
+    async def read(studio: Studio, session: Session) -> Any:
+        memory = MemoryOfSession(session)
+        first = next(iter(session.history.entries))
+        return await memory.entry(first.id), await memory.turn(session.history.sources[0].turn_id)
+
+    await in_both_ways(desk, monkeypatch, read)
+
+
+async def test_compressing_once_more_keeps_and_counts_the_same(
+    desk: Callable[[str], Studio], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def compress(studio: Studio, session: Session) -> Any:
+        result = await studio.compress()
+        return result.status, result.original_token_count, result.new_token_count, result.retention, result.appendix
+
+    await in_both_ways(desk, monkeypatch, compress)
+
+
+async def test_every_compression_is_undone_and_one_done_again(
+    desk: Callable[[str], Studio], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def undo(studio: Studio, session: Session) -> Any:
+        undone = [await undo_one(session, client=studio.client.client_id) for _ in range(2)]
+        again = await studio.compress()
+        await at_rest(session)
+        return [one.new_token_count for one in undone], again.new_token_count, (await studio.chat("Go on.")).text
+
+    await in_both_ways(desk, monkeypatch, undo)
+
+
+@pytest.mark.parametrize("at_turn", [None, 2])
+async def test_forks_have_the_same_log(
+    desk: Callable[[str], Studio], monkeypatch: pytest.MonkeyPatch, at_turn: int | None
+) -> None:
+    async def fork(studio: Studio, session: Session) -> Any:
+        made = await studio.app.fork(studio.client, session.session_id, at_turn)
+        chat = (await studio.chat("In the fork.")).text
+        forked = await studio.app.load(studio.client, made.session_id)
+        return chat, list(forked.history.entries), forked.history.contents(), forked.history.totals()
+
+    await in_both_ways(desk, monkeypatch, fork)
+
+
+async def test_a_chat_is_asked_once_in_an_epoch_what_can_be_packed(
+    desk: Callable[[str], Studio], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = desk("one")
+    session = await compressed(studio)
+    gone = session.history.entries.gone
+    await studio.chat("One more.")
+    await at_rest(session)
+    assert session.history.entries.gone == gone
+    assert (await studio.compress()).status in ("COMPRESSED", "NOOP", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
