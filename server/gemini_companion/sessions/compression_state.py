@@ -209,8 +209,8 @@ class Preparations:
         """Looks through contents ahead (`compression/ahead`)."""
         self.looked_through = 0
         """How many of the history's sources were."""
-        self.put_away_in = 0
-        """The history's epoch when what it hides was put away last (`putting_away`)."""
+        self.not_packed_in = 0
+        """The history's epoch when something could not be packed (`putting_away`)."""
         self.may_look = True
         """False from the session's end on: a turn that ends with it begins nothing any more."""
 

@@ -44,7 +44,10 @@ async def unpin(session: Session, pin_id: str) -> None:
 
 def _prompt_of(session: Session, turn_id: str) -> str:
     """The text that a person wrote in a turn. Raises `InvalidInput` if there is none."""
-    for entry in session.history.entries.of(PromptEntry):
+    places = {seq for seq, turn, _ in session.history.sources.places() if turn == turn_id}
+    entries = session.history.entries
+    prompts = entries.of(PromptEntry, among=places.__contains__) if places else entries.of(PromptEntry)
+    for entry in prompts if session.transcript.has_prompt(turn_id) else ():
         if entry.turn_id == turn_id and (text := visible_text_of(entry.own_parts)):
             return text
     raise InvalidInput(

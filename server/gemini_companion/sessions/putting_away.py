@@ -5,6 +5,7 @@ Nothing of it is lost to anybody: what asks for an entry has it unpacked, and an
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from functools import partial
@@ -30,16 +31,19 @@ AT_ONCE: Final = 1_024
 async def put_away_hidden(session: Session) -> None:
     """Pack what no view shows, as long as nothing compresses the chat. Long histories take several goes."""
     history, preparations = session.history, session.compressions.preparations
-    if history.epoch == preparations.put_away_in or not history.in_force:
-        return  # nothing else is hidden than was then
+    if history.epoch == preparations.not_packed_in or not to_be_put_away(
+        history, session.open_turns, must_be_kept=False
+    ):
+        return
     await keep_counts(session)  # what is still to be kept stays
+    cache: FactCache | None = vars(session).get("fact_cache")
     while _may(session):
         if not (to := to_be_put_away(history, session.open_turns)):
-            preparations.put_away_in = history.epoch
+            if cache is not None:
+                cache.keep_only({id(one.content) for one in (*history.sources.live, *history.items)})
             return
         epoch, gone, live = history.epoch, history.entries.gone, history.entries.live
         some = list(takewhile(lambda entry: entry.seq <= to, live[:AT_ONCE]))
-        cache: FactCache | None = vars(session).get("fact_cache")
         blocks = await in_thread(partial(_packed, some), units=len(some))
         is_same = (epoch, gone) == (history.epoch, history.entries.gone) and _may(session)
         if not is_same or to_be_put_away(history, session.open_turns) < to:
@@ -52,7 +56,7 @@ async def put_away_hidden(session: Session) -> None:
             forget(left, cache)
         if sum(map(len, blocks)) < len(some) or not (blocks or left):
             logger.info("An entry does not come back as it is when it is packed: it stays in memory, and all behind it")
-            preparations.put_away_in = epoch
+            preparations.not_packed_in = epoch
             return
 
 
@@ -61,6 +65,9 @@ async def unpack_for(session: Session, undone: Sequence[str]) -> None:
     sources, in_force = session.history.sources, session.history.in_force
     left = {key: entry for key, entry in in_force.items() if key not in undone}
     if not sources.is_past_hidden(left):
+        if (looking := session.compressions.preparations.looking) is not None:
+            looking.cancel()  # it would pack what is unpacked here; it begins anew with the next rest
+            await asyncio.wait({looking})
         take = await off_loop(len(sources), sources.unpacking)
         take()
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-
+from gemini_companion.engine.history.appending import CONTENT_KINDS
 from gemini_companion.engine.history.log import (
     CompressionEntry,
     ConstraintEntry,
-    ContentEntry,
     Entry,
     MaskEntry,
     ResumeEntry,
@@ -69,7 +67,7 @@ def lets_go(entry: Entry) -> bool:
 
 def has_let_go(history: History, version: int) -> bool:
     """Whether a rule was taken back after `version`: what was looked at then may go on to state it."""
-    return any(map(lets_go, history.entries[bisect_right(history.entries, version, key=_seq) :]))
+    return any(map(lets_go, history.entries.since(version + 1)))
 
 
 def _is_base_in_force(history: History, planned: CompressionEntry) -> bool:
@@ -102,13 +100,6 @@ def _touches(other: CompressionEntry, planned: CompressionEntry) -> bool:
 
 def _had_contents(history: History, end: TurnEndEntry, first: int, last: int) -> bool:
     """Whether contents that the turn's end dropped stood in the span."""
-    low = bisect_left(history.entries, first, key=_seq)
-    high = bisect_right(history.entries, last, key=_seq)
-    return any(
-        isinstance(entry, ContentEntry) and entry.turn_id == end.turn_id and entry.seq > end.kept_to
-        for entry in history.entries[low:high]
-    )
-
-
-def _seq(entry: Entry) -> int:
-    return entry.seq
+    first = max(first, end.kept_to + 1, history.sources.past_to + 1)  # what is put away was never dropped
+    contents = history.entries.of(*CONTENT_KINDS, among=lambda seq: first <= seq <= last)
+    return any(entry.turn_id == end.turn_id for entry in contents)

@@ -92,6 +92,12 @@ class FactCache:
                 one.content = None
         return known
 
+    def keep_only(self, ids: Collection[int]) -> None:
+        """Of all contents but those with these identities forget what is known, words aside; none is put away."""
+        for known in (self._contents, self._said, self._read, self._derived):
+            for gone in known.keys() - ids:
+                del known[gone]
+
     def has_put_away(self, seq: int) -> bool:
         """Whether something is known of an entry that was put away, since the cache was made."""
         return seq in self._past

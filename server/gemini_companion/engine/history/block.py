@@ -78,14 +78,13 @@ def packed(entries: Sequence[Entry]) -> Iterator[Block]:
     """
     start = 0
     while start < len(entries):
-        end, texts = _end(entries, start)
-        some = entries[start:end]
-        data = zlib.compress(b"[%b]" % b",".join(texts), _LEVEL)
-        block = Block(some, data)
         try:
+            end, texts = _end(entries, start)
+            some = entries[start:end]
+            block = Block(some, zlib.compress(b"[%b]" % b",".join(texts), _LEVEL))
             is_same = block.unpack() == list(some)
-        except (msgspec.DecodeError, RecursionError):
-            is_same = False
+        except (msgspec.MsgspecError, UnicodeEncodeError, TypeError, RecursionError):
+            return
         if not is_same:
             return
         yield block

@@ -10,6 +10,7 @@ from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.item import Counted, Item, ItemKind, MeasureContent, Shape
 from gemini_companion.engine.history.log import ContentEntry
 from gemini_companion.engine.history.part import is_thought
+from gemini_companion.engine.history.sources import PastItem
 
 
 class StoredCounts(NamedTuple):
@@ -81,7 +82,7 @@ class Counting(Fold):
 
     def counted(self, item: Item) -> Counted:
         """What is to be kept of an item of the log: its size, and that without thoughts."""
-        if item.shape is Shape.THOUGHTS and item.bare is None:
+        if not isinstance(item, PastItem) and item.bare is None and item.shape is Shape.THOUGHTS:
             item.bare = self._measure(_without_thoughts(item.content))
         return Counted(item.measure, item.bare)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Generic, NamedTuple, Self, TypeVar, cast, overload
 
@@ -86,9 +86,11 @@ class Entries(Fold, Sequence[E]):
                 gone, at = gone + end - at, end
         self._state = _State(tuple(past), tuple(starts), gone, state.live[at:])
 
-    def drop(self, goes: Callable[[E], bool]) -> None:
-        """Take out entries that are not put away."""
-        self._state = self._state._replace(live=[entry for entry in self._state.live if not goes(entry)])
+    def drop(self, seqs: Collection[int]) -> None:
+        """Take out those with these sequence numbers."""
+        if any(self.at(seq) for seq in seqs if self._state.past and seq <= self._state.past[-1].block.last):
+            self.only(self)
+        self._state = self._state._replace(live=[entry for entry in self._state.live if entry.seq not in seqs])
 
     def only(self, keep: Iterable[E]) -> None:
         """Have these and nothing else, none put away."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
+from itertools import islice
 from typing import Final
 
 from gemini_companion.engine.history.block import Block
@@ -12,26 +13,37 @@ from gemini_companion.engine.history.view import History
 
 FEWEST: Final = 256
 """Entries that are worth it."""
+AT_ONCE: Final = 16
+"""Blocks of items that go at once: some milliseconds on the event loop."""
 
 
-def to_be_put_away(history: History, open_turns: Collection[str]) -> int:
+def to_be_put_away(history: History, open_turns: Collection[str], *, must_be_kept: bool = True) -> int:
     """The sequence number up to which the log can be put away; 0 where it is not worth it.
 
     Compressions in force must hide all of it from the first content on, but for what they keep. Turns that may still
-    lose contents stay: open ones, the newest, one that is excluded. So do contents whose sizes nobody has kept yet.
+    lose contents stay: open ones, the newest, one that is excluded. So do contents whose sizes nobody has kept yet,
+    unless they are to be kept first (`must_be_kept`).
     """
-    sources, in_force = history.sources, history.in_force
+    sources, in_force, entries = history.sources, history.in_force, history.entries
     if not in_force or history.excluded_from is not None or not sources.is_past_hidden(in_force):
         return 0
     covered = {covered_id for compression in in_force.values() for covered_id in compression.covers}
     hiding = [one.hides for one in in_force.values() if one.hides is not None and one.compression_id not in covered]
     first = sources[0].seq if sources else 0
     to = max((last for begin, last in hiding if begin <= first), default=0)
-    turns = {*open_turns, history.newest_turn}
     kept_to = history.counting.kept_to
-    to = min(to, *(item.seq - 1 for item in sources.live if item.turn_id in turns), to if kept_to is None else kept_to)
-    entries, place = history.entries, bisect_right(sources.live, to, key=lambda item: item.seq)
-    return to if max(entries.place_of(to + 1) - entries.gone, place - sources.shown) >= FEWEST else 0
+    if must_be_kept and kept_to is not None:
+        to = min(to, kept_to)
+
+    def is_worth_it() -> bool:
+        place = bisect_right(sources.live, to, lo=sources.shown, key=lambda item: item.seq)
+        return max(entries.place_of(to + 1) - entries.gone, place - sources.shown) >= FEWEST
+
+    if not is_worth_it():
+        return 0
+    turns = {*open_turns, history.newest_turn}
+    to = min(to, *(seq - 1 for seq, turn, _ in sources.places() if turn in turns))
+    return to if is_worth_it() else 0
 
 
 def put_away(history: History, blocks: Sequence[Block], to: int) -> list[Item]:
@@ -44,5 +56,5 @@ def put_away(history: History, blocks: Sequence[Block], to: int) -> list[Item]:
     history.prompts.put_away(blocks)
     history.masks.forget_made(to)
     shown = {item.seq for item in history.items if item.seq <= to and item.compression_id is None}
-    behind = [block for block in history.entries.blocks if history.sources.past_to < block.last <= to]
-    return history.sources.put_away(behind, shown, history.counting.counted)
+    behind = (block for block in history.entries.blocks if history.sources.past_to < block.last <= to)
+    return history.sources.put_away([*islice(behind, AT_ONCE)], shown, history.counting.counted)

@@ -158,11 +158,19 @@ class Sources(Fold, Sequence[Item]):
         """Have these and nothing else, none put away."""
         self._state = _State(*_NOTHING_GONE, list(items), 0)
 
-    def keep(self, stays: Callable[[Item], bool]) -> None:
-        """Drop items that are not put away."""
-        state = self._state
-        front = state.live[: state.shown]
-        self._state = state._replace(live=[*front, *filter(stays, state.live[state.shown :])])
+    def drop(self, seqs: Collection[int]) -> None:
+        """Take out those with these sequence numbers."""
+        if any(map(self._has_put_away, seqs)):
+            self.unpack()
+        self._state = self._state._replace(live=[item for item in self._state.live if item.seq not in seqs])
+
+    def _has_put_away(self, seq: int) -> bool:
+        past = self._state.past
+        number = bisect_left(past, seq, key=_last)
+        if number == len(past):
+            return False
+        block, place = past[number].block, past[number].block.place_of(seq)
+        return place < len(block) and block.seqs[place] == seq and place in past[number].places
 
     def put_away(
         self, blocks: Sequence[Block], shown: Collection[int], counted: Callable[[Item], Counted]
@@ -172,7 +180,8 @@ class Sources(Fold, Sequence[Item]):
         """
         state = self._state
         past, starts, gone, at = [*state.past], [*state.starts], state.gone, state.shown
-        front, left = state.live[:at], list[Item]()
+        front = [item for item in state.live[:at] if item.seq in shown]
+        left = [item for item in state.live[:at] if item.seq not in shown]
         for block in blocks:
             end = bisect_right(state.live, block.last, lo=at, key=_seq)
             if some := state.live[at:end]:
@@ -225,7 +234,7 @@ class Sources(Fold, Sequence[Item]):
             and one.compression_id not in covered
             and one.hides[0] <= first
             and one.hides[1] >= state.to
-            and all(seq in shown for seq in one.keeps if first <= seq <= state.to)
+            and all(seq in shown for seq in one.keeps if first <= seq <= state.to and self._has_put_away(seq))
             for one in in_force.values()
         )
 
@@ -282,6 +291,10 @@ def _one(state: _State, index: int) -> Item:
 def within(sources: Sequence[Item], first: int, last: int) -> list[Item]:
     """The items from `first` to `last`, sequence numbers, both inclusive."""
     return list(sources[bisect_left(sources, first, key=_seq) : bisect_right(sources, last, key=_seq)])
+
+
+def _last(part: _Part) -> int:
+    return part.block.last
 
 
 def _seq(item: Item) -> int:

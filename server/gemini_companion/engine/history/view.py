@@ -262,9 +262,7 @@ class History(Fold):
         return next((prompt.client for prompt in prompts if prompt.turn_id != self._excluded), None)
 
     def _view_under(self, in_force: dict[str, CompressionEntry]) -> list[Item]:
-        shown = self._sources.shown_by(in_force, self._excluded)
-        if self._ide_entries:
-            shown = [item for item in shown if item.kind != "ide"]
+        shown = [item for item in self._sources.shown_by(in_force, self._excluded) if item.kind != "ide"]
         return curate(self._composed(shown, in_force)[0], self.measure, close=False)
 
     def _append(self, entry: ContentEntry, kind: ItemKind) -> None:
@@ -285,8 +283,8 @@ class History(Fold):
             return
         gone = {item.seq for item in dropped}
         self._ide_entries = [entry for entry in self._ide_entries if entry.seq not in gone]
-        self._prompts.drop(lambda entry: entry.seq in gone)
-        self._sources.keep(lambda item: item.seq not in gone)
+        self._prompts.drop(gone)
+        self._sources.drop(gone)
         self._items[:] = [item for item in self._items if item.kind in REPLACEMENT_KINDS or stays(item)]
         self._unsettle()
         if any(item.kind in PROMPTS for item in dropped):
@@ -296,14 +294,15 @@ class History(Fold):
     def _drop_replaced(self, turn_id: str) -> None:
         """Remove a whole turn; turns behind it were built without it."""
         self._excluded = None if self._excluded == turn_id else self._excluded
-        self._sources.keep(lambda item: item.turn_id != turn_id)
-        self._prompts.drop(lambda entry: entry.turn_id == turn_id)
+        gone = {seq for seq, turn, _ in self._sources.places() if turn == turn_id}
+        self._prompts.drop(gone)
+        self._sources.drop(gone)
         self._change_view()
 
     def _change_view(self) -> None:
         self.epoch += 1
         if self._ide_entries:
-            self._sources.keep(lambda item: item.kind != "ide")
+            self._sources.drop({entry.seq for entry in self._ide_entries})
             self._ide_entries = []
         self._sources.see_to(self.in_force)
         self._rebuild()

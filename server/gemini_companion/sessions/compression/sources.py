@@ -9,6 +9,7 @@ from gemini_companion.engine.facts.attribution import attribute, lines_to_attrib
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.engine.history.retention import LineSource
+from gemini_companion.engine.history.sources import Sources, within
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.compression.results import CompressionSources, SourcedLine
 from gemini_companion.sessions.compression.summariser import Written
@@ -32,17 +33,18 @@ async def snapshot_sources(session: Session, compression_id: str) -> Compression
     Raises `CompressionNotFound`.
     """
     entry = _find(session, compression_id)
-    hidden = _hidden(session.history, entry)
-    items = {item.seq: item for item in hidden}
-    lines = await in_thread(lambda poll: _all_sources(entry, hidden, poll), units=len(hidden))
-    return CompressionSources(
-        compression_id=compression_id,
-        lines=tuple(
+    sources = session.history.sources.copied()
+
+    def look(poll: Poll) -> tuple[SourcedLine, ...]:
+        hidden = _hidden(sources, entry)
+        items = {item.seq: item for item in hidden}
+        return tuple(
             _line(source.line, found)
-            for source in lines
+            for source in _all_sources(entry, hidden, poll)
             if (found := [items[seq] for seq in source.seqs if seq in items])
-        ),
-    )
+        )
+
+    return CompressionSources(compression_id=compression_id, lines=await in_thread(look, units=len(sources)))
 
 
 def _all_sources(entry: CompressionEntry, hidden: list[Item], poll: Poll) -> list[LineSource]:
@@ -61,16 +63,11 @@ def _line(line: int, found: list[Item]) -> SourcedLine:
     )
 
 
-def _hidden(history: History, entry: CompressionEntry) -> list[Item]:
+def _hidden(sources: Sources, entry: CompressionEntry) -> list[Item]:
     """The contents behind a snapshot, as they were, without the editor's state."""
     if entry.hides is None:
         return []
-    first, last = entry.hides
-    return [
-        item
-        for item in history.sources
-        if first <= item.seq <= last and item.seq not in entry.keeps and item.kind != "ide"
-    ]
+    return [item for item in within(sources, *entry.hides) if item.seq not in entry.keeps and item.kind != "ide"]
 
 
 def _find(session: Session, compression_id: str) -> CompressionEntry:

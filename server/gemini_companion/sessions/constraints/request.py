@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection, Iterator
 
 import msgspec
 
 from gemini_companion.engine.constraints.assurance import lacking
 from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.item import PROMPTS
+from gemini_companion.engine.history.log import PromptEntry, SteerEntry
 from gemini_companion.engine.history.pinned import pins_content
 from gemini_companion.engine.history.sendable import sendable
+from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.session import Session
 
 logger = logging.getLogger(__name__)
+
+
+def _shown(history: History, turns: Collection[str | None]) -> Iterator[PromptEntry | SteerEntry]:
+    """The prompts of some turns that the view may show. Of those that are put away it is what a compression kept."""
+    kept = (item.seq for item in history.items if item.kind in PROMPTS and item.seq <= history.sources.past_to)
+    for seq in kept:
+        if (prompt := history.prompts.at(seq)) is not None and prompt.turn_id in turns:
+            yield prompt
+    yield from history.prompts.live
 
 
 def assured(session: Session, request: ModelRequest) -> ModelRequest:
@@ -23,7 +36,7 @@ def assured(session: Session, request: ModelRequest) -> ModelRequest:
         return request
     turns = {one.turn_id for one in standing}
     own_parts: dict[str, tuple[Part, ...]] = {}
-    for prompt in session.history.prompts.live:  # no view shows one that is put away
+    for prompt in _shown(session.history, turns):
         if prompt.turn_id in turns:
             own_parts[prompt.turn_id] = (*own_parts.get(prompt.turn_id, ()), *prompt.own_parts)
     missing = lacking(standing, request.contents, request.system_instruction, own_parts)

@@ -66,7 +66,7 @@ def _request_of(session: Session, turn_id: str) -> str:
     return next(
         (
             visible_text_of(prompt.own_parts)
-            for prompt in prompts
+            for prompt in reversed(prompts)
             if prompt.turn_id == turn_id and isinstance(prompt, PromptEntry)
         ),
         "",

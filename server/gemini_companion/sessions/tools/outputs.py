@@ -145,7 +145,7 @@ class CutOutputs:
             logger.warning("The whole output of %s could not be kept: %s", tool.name, fault.message)
             return "The whole could not be kept: the rest is lost, so run it again with less output if you need more."
         try:
-            await store.limit_texts(session.session_id, QUOTA_BYTES, first=_masked_files(session), spared=name)
+            await store.limit_texts(session.session_id, QUOTA_BYTES, first=await _masked_files(session), spared=name)
         except CompanionError as fault:
             logger.warning("The outputs of a session are not limited: %s", fault.message)
         return _where(call)
@@ -160,9 +160,12 @@ def _where(call: ToolCall) -> str:
     return f'The whole can be read on with recall(tool_call_id="{call.call_id}", offset=…), or searched with query=….'
 
 
-def _masked_files(session: Session) -> list[str]:
+async def _masked_files(session: Session) -> list[str]:
     """Names of the private files of which the view shows a preview, oldest first; some of them may not be there."""
-    entries = session.history.entries
-    places = sorted(session.history.masks.outputs)
-    names = (whole_file_of(entry_at(entries, seq), number) for seq, number in places)
-    return [name for name in names if name is not None]
+    entries, places = session.history.entries.copied(), sorted(session.history.masks.outputs)
+
+    def names() -> list[str]:
+        found = (whole_file_of(entry_at(entries, seq), number) for seq, number in places)
+        return [name for name in found if name is not None]
+
+    return await off_loop(len(entries) if places else 0, names)

@@ -11,7 +11,8 @@ from gemini_companion.sessions.session import Session
 
 def sent_text(session: Session, turn_id: str) -> SentText:
     """Of a turn of the session. Raises `InvalidInput` if its prompt was no command."""
-    for entry in reversed(session.history.entries):
+    known = session.transcript.has_prompt(turn_id)
+    for entry in reversed(session.history.entries) if known else ():
         if isinstance(entry, PromptEntry) and entry.turn_id == turn_id and entry.command is not None:
             own = len(entry.own_parts)
             parts = entry.content.parts[own : own + entry.command.parts]

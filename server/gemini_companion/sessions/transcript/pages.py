@@ -62,11 +62,12 @@ async def history_page(
     total = len(session.transcript) if items is None else len(items)
     at = None if cursor is None else _index_in(cursor, cursor_epoch)
     start, end, following = _newest_page(total, at, limit) if newest_first else _page(total, at, limit)
-    contents = (
-        await logged_page(session.transcript.page(start, end), session.transcript, history.in_force.values())
-        if items is None
-        else await _model_view(history, items[start:end])
-    )
+    if items is None:
+        logged = session.transcript.snapshot()
+        entries = await off_loop(end - start, lambda: logged[start:end])
+        contents = await logged_page(entries, session.transcript, history.in_force.values())
+    else:
+        contents = await _model_view(history, items[start:end])
     next_cursor = None if following is None else f"{cursor_epoch}.{following}"
     return HistoryPage(contents=contents, version=version, epoch=epoch, next_cursor=next_cursor)
 

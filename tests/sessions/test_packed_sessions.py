@@ -16,7 +16,7 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.memory import MemoryOfSession
 from gemini_companion.sessions.transcript.inspection import compression_list
 from gemini_companion.sessions.transcript.pages import history_page
-from tests.support.conversations import dialogue
+from tests.support.conversations import agent_run, dialogue
 from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
 
@@ -129,9 +129,45 @@ async def test_forks_have_the_same_log(
     await in_both_ways(desk, monkeypatch, fork)
 
 
-async def test_a_chat_is_asked_once_in_an_epoch_what_can_be_packed(
-    desk: Callable[[str], Studio], monkeypatch: pytest.MonkeyPatch
+async def test_a_rule_in_a_prompt_that_a_compression_kept_is_in_the_request_as_it_was(
+    desk: Callable[[str], Studio], caplog: pytest.LogCaptureFixture
 ) -> None:
+    studio = desk("kept")
+    studio.set(compression_strategy="userMessages")
+    session = await studio.load(dialogue(20))
+    await studio.chat("Never push to main.")
+    for number in range(12):
+        await studio.chat(f"And {number}?")
+    assert (await studio.compress()).status == "COMPRESSED"
+    await studio.chat("Go on.")
+    before = studio.model.main()[-1].contents[:-1]
+    await at_rest(session)
+    assert session.history.sources.past_to > 0
+    with caplog.at_level("ERROR"):
+        await studio.chat("And on.")
+    assert studio.model.main()[-1].contents[: len(before)] == before
+    assert caplog.text == ""
+
+
+async def test_what_a_long_turn_compressed_is_packed_once_the_turn_has_ended(desk: Callable[[str], Studio]) -> None:
+    studio = desk("agent")
+    session = await studio.load(agent_run())
+    assert (await studio.compress()).status == "COMPRESSED"
+    await at_rest(session)
+    for number in range(2):
+        await studio.chat(f"Then {number}.")
+        await at_rest(session)
+    assert session.history.entries.gone > 10
+
+
+async def test_of_what_is_packed_no_copy_stays_with_what_is_known_of_it(desk: Callable[[str], Studio]) -> None:
+    studio = desk("copies")
+    session = await compressed(studio)
+    live = {id(one.content) for one in (*session.history.sources.live, *session.history.items)}
+    assert {id(content) for content in session.fact_cache.read()} <= live
+
+
+async def test_a_turn_without_a_compression_packs_nothing(desk: Callable[[str], Studio]) -> None:
     studio = desk("one")
     session = await compressed(studio)
     gone = session.history.entries.gone
