@@ -57,10 +57,6 @@ class Transcript(Fold):
         """The contents from one index to another, oldest first; to the last if `end` is `None`."""
         return self._contents[start:end]
 
-    def snapshot(self) -> Entries[ContentEntry]:
-        """All contents as they are now, to be read beside the event loop."""
-        return self._contents.copied()
-
     def put_away(self, blocks: Sequence[Block]) -> None:
         """Keep the contents of these blocks, the oldest that are not put away yet, in them alone."""
         self._contents.put_away(blocks)

@@ -25,7 +25,7 @@ from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.results import ContextReceipt, HistoryItem, HistoryPage
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.threads import off_loop
+from gemini_companion.sessions.threads import is_much, off_loop
 
 _CURSOR: Final = re.compile(r"(?P<epoch>[0-9]{1,12})\.(?P<index>[0-9]{1,12})", re.ASCII)
 """Epoch of the view (0 for the transcript, which has none) and index of the next page's first content; where the newest
@@ -63,8 +63,8 @@ async def history_page(
     at = None if cursor is None else _index_in(cursor, cursor_epoch)
     start, end, following = _newest_page(total, at, limit) if newest_first else _page(total, at, limit)
     if items is None:
-        logged = session.transcript.snapshot()
-        entries = await off_loop(end - start, lambda: logged[start:end])
+        logged = session.transcript.copied() if is_much(end - start) else session.transcript
+        entries = await off_loop(end - start, lambda: logged.page(start, end))
         contents = await logged_page(entries, session.transcript, history.in_force.values())
     else:
         contents = await _model_view(history, items[start:end])
