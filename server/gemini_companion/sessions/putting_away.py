@@ -48,13 +48,14 @@ async def put_away_hidden(session: Session) -> None:
         is_same = (epoch, gone) == (history.epoch, history.entries.gone) and _may(session)
         if not is_same or to_be_put_away(history, session.open_turns) < to:
             continue
+        reached = history.sources.past_to
         left = put_away(history, blocks, to)
         session.transcript.put_away(blocks)
         if cache is not None:
             from gemini_companion.engine.compression.sources import put_away as forget
 
             forget(left, cache)
-        if sum(map(len, blocks)) < len(some) or not (blocks or left):
+        if sum(map(len, blocks)) < len(some) or not (blocks or history.sources.past_to > reached):
             logger.info("An entry does not come back as it is when it is packed: it stays in memory, and all behind it")
             preparations.not_packed_in = epoch
             return

@@ -93,7 +93,9 @@ class FactCache:
         return known
 
     def keep_only(self, ids: Collection[int]) -> None:
-        """Of all contents but those with these identities forget what is known, words aside; none is put away."""
+        """Forget all contents but those with these identities and what is read in their stead; words stay."""
+        read = (made for key, (_, made) in self._derived.items() if key in ids)
+        ids = {*ids, *(id(content) for contents in read for content in contents)}
         for known in (self._contents, self._said, self._read, self._derived):
             for gone in known.keys() - ids:
                 del known[gone]
