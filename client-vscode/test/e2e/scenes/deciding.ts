@@ -56,9 +56,8 @@ export function deciding(set: Stage): void {
 
     test("set for the folder: a compression without a model asks none, and its row says so", async () => {
       write({ "geminiCompanion.compression.strategy": "assemble" });
-      await talk(set, panel);
-      // VS Code tells of a folder's new settings more than once: what counts is what is in force when it is asked for.
       await settingInForce(set, "companion.compression.strategy", "assemble");
+      await talk(set, panel);
       await set.window.command("Gemini: Compress Chat");
       await says(panel, "Strategy: Assemble");
       await keepPicture(set, "deciding", "assemble");

@@ -10,6 +10,7 @@ export async function settingInForce(set: Stage, key: string, value: string): Pr
     await row.waitFor({ timeout: 5_000 });
     const told = await row.innerText();
     await set.window.page.keyboard.press("Escape");
-    return told.includes(value) || undefined;
+    const [shown = ""] = told.split("From "); // what comes behind names every value that there is
+    return shown.includes(value) || undefined;
   });
 }
