@@ -7,6 +7,8 @@ import json
 import os
 import signal
 import stat
+import sys
+import tempfile
 import threading
 import zipfile
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from gemini_companion.adapters.storage import health
 from gemini_companion.cli import bundle as bundles
 from gemini_companion.cli.main import run
 from tests.support.editor_client import SERVER, editor, server_environment
@@ -22,6 +25,16 @@ from tests.support.planted_secrets import leaks_in, planted
 
 SAID = "planted-word"
 KEY = "AIza" + "Sy0123456789abcdefghijklmnopqrstuvw"
+
+LOCKS = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+connection.execute("INSERT INTO damaged_entries (session_id, seq, json) VALUES ('s', 1, 'in the file of what is not in the database yet')")
+connection.commit()
+print("locked", flush=True)
+sys.stdin.read()
+"""
 
 
 @pytest.fixture
@@ -98,6 +111,35 @@ async def test_what_only_betterleaks_or_the_vault_knows_is_masked(tmp_path: Path
         found = await asyncio.to_thread(bundled, tmp_path, environment)
     assert "It could not open [masked: " in found["log.txt"]
     assert leaks_in("\n".join(found.values()).encode(), (token, password)) == []
+
+
+@pytest.mark.process
+async def test_a_store_that_a_hanging_process_keeps_locked_is_read_from_a_copy(
+    tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "copies"))
+    (tmp_path / "copies").mkdir()
+    password = planted("assigned password")
+    log = tmp_path / "daemon.log"
+    async with editor(environment, tmp_path / "work", command=[*SERVER, "--log-file", str(log)]) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": password.text})
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"It could not open {password.secret}.\n")
+    (store,) = (tmp_path / "data" / "projects").glob("*/sessions.db")
+    pipe = asyncio.subprocess.PIPE
+    holder = await asyncio.create_subprocess_exec(sys.executable, "-c", LOCKS, str(store), stdin=pipe, stdout=pipe)
+    assert holder.stdout is not None
+    assert await holder.stdout.readline() == b"locked\n"
+    found = await asyncio.to_thread(bundled, tmp_path, environment)
+    await holder.communicate(b"")
+    here = loaded(found["store.json"])["thisFolder"]
+    assert here["of"] == "a copy, since a process holds the store locked"
+    assert here["check"] == ["ok"]
+    assert (here["counts"]["sessions"], here["counts"]["damaged_entries"]) == (1, 1)
+    assert "It could not open [masked: " in found["log.txt"]
+    assert leaks_in("\n".join(found.values()).encode(), (password,)) == []
+    assert list((tmp_path / "copies").iterdir()) == []
 
 
 @pytest.mark.process

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PART_SECONDS: Final = 15.0
+PART_SECONDS: Final = 20.0
 """How long one part may take; a disk or a home folder may hang."""
 
 CHECK_SECONDS: Final = 8.0
@@ -164,7 +164,10 @@ def _about(env: Mapping[str, str]) -> str:
             "version": __version__,
             "python": platform.python_version(),
             "executable": sys.executable,
-            "platform": platform.platform(),
+            # `platform.platform()` would start a process for it.
+            "platform": "-".join(
+                filter(None, (platform.system(), platform.release(), platform.machine(), *platform.libc_ver()))
+            ),
             "processors": os.cpu_count(),
             "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             "packages": packages,

@@ -16,7 +16,11 @@ IOERR: Final = 10
 CORRUPT: Final = 11
 FULL: Final = 13
 CANTOPEN: Final = 14
+PROTOCOL: Final = 15
 NOTADB: Final = 26
+
+HELD: Final = (BUSY, LOCKED, PROTOCOL)
+"""Another process has a lock. `PROTOCOL` is, after ten seconds, that of one that hangs as it takes its own."""
 
 BROKEN: Final = (CORRUPT, NOTADB)
 """The file is no database, or a damaged one."""
@@ -45,7 +49,7 @@ def storage_fault(fault: BaseException, path: str) -> StorageFault:
             hint=f"Free some space and try again. {_NOTHING_LOST}",
             retryable=True,
         )
-    if code in (BUSY, LOCKED):
+    if code in HELD:
         return StorageFault(f"Another process is keeping {path} busy.", hint="Try again in a moment.", retryable=True)
     if code in BROKEN:
         return StorageFault(

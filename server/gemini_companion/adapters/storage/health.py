@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+from gemini_companion.adapters.storage import faults
 from gemini_companion.adapters.storage.schema import FILE_NAME, TABLES
 
 if TYPE_CHECKING:
@@ -23,7 +27,12 @@ MOST_SECRETS: Final = 5_000
 _LONGEST_SEALED: Final = 70_000
 """Bytes of a closed secret that is read; an attached file with secrets is one, and is found by no line of a log."""
 
-_BUSY_SECONDS: Final = 2.0
+MOST_COPIED: Final = 1 << 30
+"""Bytes of a store that are copied to be read where a lock on it does not go away."""
+
+BUSY_SECONDS: Final = 2.0
+"""How long a lock of another process is waited for."""
+
 _STEPS: Final = 100_000
 """Steps of SQLite's machine between two looks at the clock."""
 
@@ -35,13 +44,14 @@ def store_health(directory: Path, seconds: float) -> dict[str, Any]:
     """
     import sqlite3
 
-    path = directory / FILE_NAME
-    if not path.is_file():
+    if not (directory / FILE_NAME).is_file():
         return {"fault": "there is no store"}
     found: dict[str, Any] = {"files": sizes(directory)}
-    deadline = time.monotonic() + seconds
     try:
-        with closing(_opened(path)) as connection:
+        with _opened(directory) as (connection, is_copy):
+            if is_copy:
+                found["of"] = "a copy, since a process holds the store locked"
+            deadline = time.monotonic() + seconds
             connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
             (found["schema"],) = connection.execute("PRAGMA user_version").fetchone()
             (found["journal"],) = connection.execute("PRAGMA journal_mode").fetchone()
@@ -60,7 +70,7 @@ def kept_secrets(directory: Path) -> dict[str, bytes]:
     import sqlite3
 
     try:
-        with closing(_opened(directory / FILE_NAME)) as connection:
+        with _opened(directory) as (connection, _):
             rows = connection.execute(
                 "SELECT id, CAST(sealed AS BLOB) FROM vault WHERE length(sealed) <= ? ORDER BY rowid DESC LIMIT ?",
                 (_LONGEST_SEALED, MOST_SECRETS),
@@ -70,10 +80,47 @@ def kept_secrets(directory: Path) -> dict[str, bytes]:
         return {}
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+@contextmanager
+def _opened(directory: Path) -> Generator[tuple[sqlite3.Connection, bool]]:
+    """The store for reading, and whether it is a copy of it.
+
+    A process that hangs may hold a lock that every reader needs, for good: then its files are copied, to be read
+    without it. Of a process that goes on to write, such a copy may be of two moments.
+    """
     import sqlite3
 
-    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
+    with closing(_connected(directory)) as connection:
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except sqlite3.OperationalError as fault:
+            if faults.result_code(fault) not in faults.HELD:
+                raise
+        else:
+            yield connection, False
+            return
+    with TemporaryDirectory(prefix="gemini-companion-") as copy:
+        left = MOST_COPIED
+        for name in (FILE_NAME, f"{FILE_NAME}-wal"):
+            if (directory / name).exists():
+                left -= _copied(directory / name, Path(copy, name), left)
+        with closing(_connected(Path(copy))) as connection:
+            yield connection, True
+
+
+def _connected(directory: Path) -> sqlite3.Connection:
+    import sqlite3
+
+    return sqlite3.connect(f"file:{quote(str(directory / FILE_NAME))}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+
+
+def _copied(source: Path, target: Path, most: int) -> int:
+    """Copy a file of at most so many bytes, and say how many it had; raises `OSError` if it has more."""
+    with source.open("rb") as read, target.open("wb") as written:
+        size = os.fstat(read.fileno()).st_size
+        if size > most:
+            raise OSError(f"a process holds the store locked, and it is too large to be copied ({size:,} bytes)")
+        shutil.copyfileobj(read, written)
+    return size
 
 
 def sizes(directory: Path) -> dict[str, int]:
