@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -14,13 +15,16 @@ import msgspec
 
 from gemini_companion.adapters.storage.store import open_store
 from gemini_companion.adapters.vault.vault import Vault
+from gemini_companion.sessions.compression.ahead import look_ahead
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.events import SettingsChanged
 from gemini_companion.sessions.models.port import Capabilities, LocalContext, ModelChunk, ModelRequest
+from gemini_companion.sessions.putting_away import put_away_hidden
 from gemini_companion.sessions.recall.service import recall
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.pages import history_page
+from gemini_companion.sessions.turn.loop import is_named
 from gemini_companion.tools.tool import ToolOutput
 from tests.performance.conversation import make_contents
 from tests.performance.instant import InstantModel
@@ -82,6 +86,7 @@ class Day:
             await self._done(what, step)
         fork = await self._done("a fork", partial(app.fork, client, session_id, None))
         await self._done("deleting it", partial(app.delete, fork.session_id))
+        await self._with_what_is_packed(studio, session)
         await self._done("closing", app.close)
 
     async def _reads(self, studio: Studio, session: Session) -> AsyncIterator[tuple[str, Step]]:
@@ -98,6 +103,35 @@ class Day:
             app.notify_all(SettingsChanged(keys=("model.compressionThreshold",)))
 
         yield "a change of settings", change
+
+    async def _with_what_is_packed(self, studio: Studio, session: Session) -> None:
+        app, client, session_id = studio.app, studio.client, session.session_id
+        turns = [entry.turn_id for entry in session.history.prompts]
+        await app.compress(client, session_id)
+        await self._done("packing what is hidden", partial(put_away_hidden, session))
+        assert session.history.entries.gone > self._size / 3
+        async for what, step in self._reads(studio, session):
+            await self._done(f"{what}, packed", step)
+        named = partial(is_named, session, "/work/nobody/named.it")
+        await self._done("a path that no prompt names, packed", named)
+        await self._done("the session's numbers, packed", partial(app.statistics.of_session, session))
+        for where, turn in (("", None), (" at an earlier turn", turns[len(turns) // 2])):
+            fork = await self._done(f"a fork{where}, packed", partial(app.fork, client, session_id, turn))
+            await app.delete(fork.session_id)
+        await self._done("a turn, packed", partial(app.chat, client, ({"text": "And what with the lexer?"},)))
+        await self._done("compressing further, packed", partial(app.compress, client, session_id))
+        await self._done("packing further", partial(put_away_hidden, session))
+        await self._done("undoing, packed", partial(undo, session, client=_CLIENT))
+        await self._done("undoing the one before, packed", partial(undo, session, client=_CLIENT))
+        await app.compress(client, session_id)
+
+        async def undone_meanwhile() -> None:
+            look_ahead(session)
+            while not session.history.entries.gone:
+                await asyncio.sleep(0)
+            await undo(session, client=_CLIENT)
+
+        await self._done("undoing while it is packed", undone_meanwhile)
 
     async def _done(self, what: str, work: Step) -> Any:
         results: list[Any] = []

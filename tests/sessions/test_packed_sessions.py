@@ -16,6 +16,7 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.memory import MemoryOfSession
 from gemini_companion.sessions.transcript.inspection import compression_list
 from gemini_companion.sessions.transcript.pages import history_page
+from gemini_companion.sessions.turn.loop import is_named
 from tests.support.conversations import agent_run, dialogue
 from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
@@ -26,6 +27,7 @@ NEVER = 1_000_000
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(putting_away, "FEWEST", 1)
+    monkeypatch.setattr(putting_away, "MOST", 7)
     monkeypatch.setattr(block, "ENTRIES", 3)
 
 
@@ -83,6 +85,19 @@ async def in_both_ways(desk: Callable[[str], Studio], monkeypatch: pytest.Monkey
     assert await everything(packs, ours) == await everything(plain, theirs)
     assert await act(packs, ours) == await act(plain, theirs)
     assert await everything(packs, ours) == await everything(plain, theirs)
+
+
+async def test_a_path_is_named_by_a_prompt_that_is_packed_too(desk: Callable[[str], Studio]) -> None:
+    studio = desk("packs")
+    await studio.chat("Read config/.env, please. " + "word " * 300)
+    for number in range(3):
+        await studio.chat(f"And {number}? " + "word " * 300)
+    assert (await studio.compress()).status == "COMPRESSED"
+    session = await studio.session()
+    await at_rest(session)
+    assert session.history.prompts.gone > 0
+    assert await is_named(session, "/work/config/.env")
+    assert not await is_named(session, "/work/config/.npmrc")
 
 
 async def test_nobody_who_reads_a_chat_can_tell(desk: Callable[[str], Studio], monkeypatch: pytest.MonkeyPatch) -> None:

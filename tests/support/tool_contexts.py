@@ -82,6 +82,11 @@ class Desk:
         self.registry = ToolRegistry(workspace_tools())
 
     def context(self, *, named: Sequence[Path] = (), session: str = "s") -> ToolContext:
+        names = frozenset(map(str, named))
+
+        async def is_named(path: str) -> bool:
+            return path in names
+
         return ToolContext(
             call_id="c",
             turn_id="t",
@@ -90,7 +95,7 @@ class Desk:
             trusted=True,
             mode="ask",
             ports=self.ports,
-            named_by_person=frozenset(map(str, named)).__contains__,
+            named_by_person=is_named,
         )
 
     async def propose(self, name: str, *, named: Sequence[Path] = (), **args: Any) -> tuple[Tool[Any], Any, Proposal]:

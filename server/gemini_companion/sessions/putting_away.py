@@ -10,11 +10,11 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from gemini_companion.engine.history.block import Block, packed
 from gemini_companion.engine.history.log import Entry
-from gemini_companion.engine.history.putting_away import put_away, to_be_put_away
+from gemini_companion.engine.history.putting_away import MOST, put_away, to_be_put_away
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import Poll, in_thread, off_loop
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from gemini_companion.engine.facts.retention import FactCache
 
 logger = logging.getLogger(__name__)
-
-AT_ONCE: Final = 1_024
-"""Entries that are packed in one go, in a thread: some twenty milliseconds for short ones."""
 
 
 async def put_away_hidden(session: Session) -> None:
@@ -43,7 +40,7 @@ async def put_away_hidden(session: Session) -> None:
                 cache.keep_only({id(one.content) for one in (*history.sources.live, *history.items)})
             return
         epoch, gone, live = history.epoch, history.entries.gone, history.entries.live
-        some = list(takewhile(lambda entry: entry.seq <= to, live[:AT_ONCE]))
+        some = list(takewhile(lambda entry: entry.seq <= to, live[:MOST]))
         blocks = await in_thread(partial(_packed, some), units=len(some))
         is_same = (epoch, gone) == (history.epoch, history.entries.gone) and _may(session)
         if not is_same or to_be_put_away(history, session.open_turns) < to:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -106,6 +106,14 @@ class ToolOutput(msgspec.Struct, frozen=True, kw_only=True):
     """A private file that already has all of the output, where it was too long to be held."""
 
 
+NamedByPerson: TypeAlias = Callable[[str], Awaitable[bool]]
+
+
+async def named_by_nobody(path: str) -> bool:
+    """Where there are no prompts."""
+    return False
+
+
 @dataclass(slots=True, kw_only=True)
 class ToolContext:
     """What a call is made in."""
@@ -122,7 +130,7 @@ class ToolContext:
     """Takes new output while the tool runs."""
     so_far: Callable[[int], str] = lambda characters: ""
     """Gives the last characters of the output so far; a tool that may be stopped in the midst of its work sets it."""
-    named_by_person: Callable[[str], bool] = lambda path: False
+    named_by_person: NamedByPerson = named_by_nobody
     """Whether the person's own prompts name an absolute real path."""
     client_id: str = ""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])

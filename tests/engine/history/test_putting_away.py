@@ -270,3 +270,20 @@ def test_whoever_reads_while_entries_are_put_away_reads_on() -> None:
     first = [next(reading) for _ in range(5)]
     entries.put_away(list(packed(wanted[:20])))
     assert [*first, *reading] == wanted
+
+
+def test_of_a_long_log_no_more_is_looked_at_in_one_go_than_is_packed_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(putting_away, "MOST", 4)
+    packing, book = Packing(), Book()
+    for number in range(20):
+        book.say(f"question {number} " + "word " * 300, f"answer {number}")
+    book.compress()
+    for entry in book.entries:
+        packing.apply(entry)
+    gone = [0]
+    for _ in book.entries:
+        packing.pack()
+        gone.append(packing.history.entries.gone)
+    gone = sorted({*gone})
+    assert len(gone) > 3
+    assert gone[:-1] == [4 * number for number in range(len(gone) - 1)]

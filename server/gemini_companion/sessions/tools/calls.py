@@ -35,7 +35,15 @@ from gemini_companion.sessions.tools.records import CallState, call_draft
 from gemini_companion.sessions.tools.skills import SkillsOfSession
 from gemini_companion.sessions.tools.tooling import Recorded, Tooling
 from gemini_companion.tools.delegation import Delegation
-from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolOutput, ToolRefusal
+from gemini_companion.tools.tool import (
+    NamedByPerson,
+    Proposal,
+    Tool,
+    ToolContext,
+    ToolOutput,
+    ToolRefusal,
+    named_by_nobody,
+)
 from gemini_companion.tools.workspace.changing import Change, corrected
 
 logger = logging.getLogger(__name__)
@@ -66,7 +74,7 @@ class Setting:
     turn_id: str
     tooling: Tooling
     roots: tuple[str, ...] = ()
-    named_by_person: Callable[[str], bool] = lambda path: False
+    named_by_person: NamedByPerson = named_by_nobody
     stop: Callable[[str], None] = lambda reason: None
     """Takes why the turn is to end behind this round."""
     asks: str = ""

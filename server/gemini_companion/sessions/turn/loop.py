@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from gemini_companion.engine.history.content import visible_text_of
@@ -17,6 +18,8 @@ from gemini_companion.sessions.lane import Steered
 from gemini_companion.sessions.log_writer import Draft
 from gemini_companion.sessions.loops.watch import Noticed
 from gemini_companion.sessions.results import StopReason
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.tool_events import MaxToolRoundsReached
 from gemini_companion.sessions.tools.called import Ended, called_in
 from gemini_companion.sessions.tools.calls import Setting
@@ -30,6 +33,9 @@ from gemini_companion.sessions.turn.requests import Requests
 from gemini_companion.sessions.turn.streaming import Answer
 
 _GO_ON, _STOP = "Go on", "Stop"
+
+_UNPACKED = 8
+"""How many times the work on a prompt is that of unpacking one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +187,7 @@ class TurnLoop:
                 tooling=self.tooling,
                 stop=self.requests.hooks.stop,
                 roots=await asyncio.to_thread(_real, folders),
-                named_by_person=lambda path: names_path(
-                    (visible_text_of(prompt.own_parts) for prompt in reversed(session.principal.history.prompts)), path
-                ),
+                named_by_person=partial(is_named, session.principal),
             )
         return self._setting
 
@@ -257,3 +261,10 @@ class TurnLoop:
 
 def _real(folders: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(Path(folder).resolve()) for folder in folders))
+
+
+async def is_named(session: Session, path: str) -> bool:
+    """Whether a prompt names it; for one that none does, all are read, and what is put away is unpacked for that."""
+    prompts = session.history.prompts
+    texts = (visible_text_of(prompt.own_parts) for prompt in reversed(prompts))
+    return await off_loop(len(prompts) + _UNPACKED * prompts.gone, lambda: names_path(texts, path))

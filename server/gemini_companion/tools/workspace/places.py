@@ -54,7 +54,7 @@ async def found(path: str, context: ToolContext) -> Place:
         )
     if place.kind == "other":
         raise ToolRefusal(f"{place.shown} is neither a file nor a folder, and is left alone.", outcome="declined")
-    if place.withheld and not context.named_by_person(place.path):
+    if place.withheld and not await context.named_by_person(place.path):
         raise ToolRefusal(
             f"{place.shown} is withheld: {place.withheld}. The user has to name it in a prompt first. {_NOTHING_DONE}",
             outcome="declined",
