@@ -47,7 +47,7 @@ class _Shelf:
 
     def __init__(self, options: Options, size: int) -> None:
         self._size = size
-        self._rounds = options.rounds(3)
+        self._rounds = options.rounds(3 if size >= LARGE else 5)
         self._folder = Path(mkdtemp(dir=options.scratch))
         self._vault = Vault(self._folder, keyring=lambda: None)
         self._numbers = itertools.count(1)
@@ -59,6 +59,9 @@ class _Shelf:
         file.write_text(json.dumps(make_contents(self._size)), "utf-8")
         first = self._studio()
         info = await self._timed("import", lambda: first.app.import_session(first.client, str(file)))
+        for _ in range(self._rounds - 1 if self._size < LARGE else 0):
+            again = await self._timed("import", lambda: first.app.import_session(first.client, str(file)))
+            await first.app.delete(again.session_id)
         await first.store.recall.index()
         await first.app.close()
         room = await self._room()
