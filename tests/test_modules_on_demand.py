@@ -21,10 +21,9 @@ DESCRIBES = """import asyncio, importlib, json
 found = {{}}
 for name in {names}:
     module = importlib.import_module(name)
-    known = ("_run", "_running", "_is_waiting")
     found[name] = [
         [each, "module" if isinstance(value, type(json)) else type(value).__name__, getattr(value, "__qualname__", None)]
-        for each, value in ((each, getattr(module, each)) for each in dir(module) if each not in known)
+        for each, value in ((each, getattr(module, each)) for each in dir(module))
         if not each.startswith("__") or each == "__doc__"
     ]
 print(json.dumps(found))
@@ -135,3 +134,61 @@ print(json.dumps(told))
 """
     told = run(INSTALLED + program)
     assert told == ["ModuleNotFoundError", "ModuleNotFoundError", "module 'ssl' has no attribute '__path__'"]
+
+
+@pytest.mark.process
+def test_without_openssl_asyncio_connects_as_ever_without_it():
+    program = """import sys
+sys.modules["_ssl"] = None
+import asyncio, json
+async def main():
+    server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    writer.close()
+    server.close()
+    try:
+        import ssl
+    except ImportError:
+        return "no ssl"
+print(json.dumps(asyncio.run(main())))
+"""
+    assert run(INSTALLED + program) == "no ssl"
+
+
+@pytest.mark.process
+def test_who_looks_into_a_module_that_another_thread_runs_waits_for_all_of_it():
+    """`SSLContext` stands in the module long before what makes it work does."""
+    program = """import json, sys, threading
+import ssl
+is_half, goes_on, found = threading.Event(), threading.Event(), []
+def trace(frame, event, arg):
+    if frame.f_globals.get("__name__") == "ssl" and "SSLContext" in frame.f_globals and not is_half.is_set():
+        is_half.set()
+        goes_on.wait(30)
+    return trace
+def first():
+    sys.settrace(trace)
+    ssl.CERT_NONE
+def second():
+    is_half.wait(30)
+    threading.Timer(0.2, goes_on.set).start()
+    found.append(ssl.SSLContext.sslobject_class is not None)
+threads = [threading.Thread(target=one) for one in (first, second)]
+for thread in threads: thread.start()
+for thread in threads: thread.join(60)
+print(json.dumps([is_half.is_set(), *found]))
+"""
+    assert run(INSTALLED + program) == [True, True]
+
+
+@pytest.mark.process
+def test_once_it_was_run_a_module_is_a_plain_one():
+    program = """import importlib, json, types
+import hashlib
+before = type(hashlib) is types.ModuleType
+found = ["sha256" in vars(hashlib), type(hashlib) is types.ModuleType]
+hashlib.mine = 1
+importlib.reload(hashlib)
+print(json.dumps([before, *found, hashlib.mine, hashlib.sha256(b"").hexdigest()[:8]]))
+"""
+    assert run(INSTALLED + program) == [False, True, True, 1, "e3b0c442"]

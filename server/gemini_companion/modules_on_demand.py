@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 ON_DEMAND: Final = frozenset({"asyncio.sslproto", "hashlib", "hmac", "secrets", "ssl"})
 """What they import looks into none of them, but for each other one way: so two threads never wait for each other."""
+
+_NEEDS_OPENSSL: Final = frozenset({"asyncio.sslproto", "ssl"})
+_OF_IMPORTS: Final = frozenset(
+    {"__class__", "__spec__", "__loader__", "__name__", "__package__", "__path__", "__file__", "__cached__"}
+)
+"""Attributes that importing sets, and asks every module for."""
+_WAITING: Final = "_waiting_to_be_run"
 
 
 def install() -> None:
@@ -30,12 +37,19 @@ class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname not in ON_DEMAND:
+        if fullname not in ON_DEMAND or (fullname in _NEEDS_OPENSSL and not _has_openssl()):
             return None
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:
             spec.loader = _Loader(fullname, spec.loader.path)
         return spec
+
+
+def _has_openssl() -> bool:
+    """Where Python was built without it, importing `ssl` fails at once, as those expect who can do without."""
+    if "_ssl" in sys.modules:
+        return cast("ModuleType | None", sys.modules["_ssl"]) is not None  # `None` says that it must not be imported
+    return "_ssl" in sys.builtin_module_names or PathFinder.find_spec("_ssl") is not None
 
 
 class _Loader(SourceFileLoader):
@@ -47,40 +61,63 @@ class _Loader(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Put it off; what is imported once more (`importlib.reload`) is run at once."""
-        if isinstance(module, OnDemand) and "_run" not in vars(module):
-            vars(module).update(_run=super().exec_module, _running=threading.RLock(), _is_waiting=True)
+        if type(module) is OnDemand:
+            _fields_of(module)[_WAITING] = _Waiting(super().exec_module)
         else:
             super().exec_module(module)
 
 
-class OnDemand(ModuleType):
-    """A module that runs its file when a name is asked for that it does not have yet, or is set."""
+class _Waiting:
+    """How a module is run that was not yet."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "__path__" and _is_run(self) and name in vars(self):  # the import system asks for that of everything
-            return vars(self)[name]
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
+    __slots__ = ("is_running", "lock", "run")
+
+    def __init__(self, run: Callable[[ModuleType], None]) -> None:
+        self.run = run
+        self.lock = threading.RLock()
+        self.is_running = False
+
+
+class OnDemand(ModuleType):
+    """A module that runs its file when anything of it is asked for, set or deleted, and is a plain one from then on."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name not in _OF_IMPORTS:
+            _run(self)
+        return ModuleType.__getattribute__(self, name)  # not `super()`: it is none of this class any more
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not name.startswith("__"):  # those are the import system's
-            _is_run(self)
-        super().__setattr__(name, value)
+        if name not in _OF_IMPORTS:
+            _run(self)
+        ModuleType.__setattr__(self, name, value)
 
-    def __dir__(self) -> list[str]:
-        return sorted(vars(self)) if _is_run(self) else []
+    def __delattr__(self, name: str) -> None:
+        _run(self)
+        ModuleType.__delattr__(self, name)
 
 
-def _is_run(module: ModuleType) -> bool:
-    """Run the module's file if that was not done yet. False while it is still being imported."""
-    fields = vars(module)
-    if "_run" not in fields:
-        return False
-    with fields["_running"]:  # another thread waits until all names are there
-        if fields["_is_waiting"]:
-            fields["_is_waiting"] = False
-            try:
-                fields["_run"](module)
-            except BaseException:
-                fields["_is_waiting"] = True  # the next one tries again, and is told as well
-                raise
-    return True
+def _run(module: OnDemand) -> None:
+    """Run the module's file, if nobody did; another thread waits until all names are there."""
+    fields = _fields_of(module)
+    waiting: _Waiting | None = fields.get(_WAITING)
+    if waiting is None:  # it is being imported at this moment, or has been run
+        return
+    with waiting.lock:
+        if waiting.is_running or type(module) is not OnDemand:  # by this very thread, or by the one before
+            return
+        waiting.is_running = True
+        before = fields.copy()
+        try:
+            waiting.run(module)
+        except BaseException:  # the next one tries again, and is told as well
+            fields.clear()
+            fields.update(before)
+            raise
+        finally:
+            waiting.is_running = False
+        fields.pop(_WAITING, None)
+        module.__class__ = cast("Any", ModuleType)
+
+
+def _fields_of(module: ModuleType) -> dict[str, Any]:
+    return cast("dict[str, Any]", object.__getattribute__(module, "__dict__"))
