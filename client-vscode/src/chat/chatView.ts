@@ -97,7 +97,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
     });
     const source = this.needs.chat;
     this.#link = link;
-    view.webview.onDidReceiveMessage((raw: unknown) => this.#received(raw));
+    view.webview.onDidReceiveMessage((raw: unknown) => this.#received(raw, link));
     view.onDidChangeVisibility(() => {
       link.visible(view.visible);
       if (view.visible) {
@@ -166,14 +166,14 @@ export class ChatView implements WebviewViewProvider, Disposable {
     });
   }
 
-  #received(raw: unknown): void {
+  #received(raw: unknown, link: PageLink): void {
     const message = decodeFromPage(raw);
     if (!message) {
       this.needs.log("panel: a message that is none was dropped");
       return;
     }
     if (message.type === "ready") {
-      void this.#started(message.boot);
+      void this.#started(link, message.boot);
     } else if (message.type === "focus") {
       this.#setFocus(message.focused);
       if (message.focused) void this.needs.chat.reopenIfReadOnly();
@@ -181,9 +181,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
     else void this.needs.actions().handle(message);
   }
 
-  async #started(boot: boolean): Promise<void> {
+  async #started(link: PageLink, boot: boolean): Promise<void> {
     await this.needs.chat.loaded;
-    this.#link?.ready(boot);
+    if (link !== this.#link) return; // another page came meanwhile, and says for itself when it is there
+    link.ready(boot);
     this.#isReady = true;
     this.#ready.fire();
   }

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from gemini_companion.adapters.gemini import GeminiOptions, GeminiProvider
+from gemini_companion.adapters.gemini.body import Body
 from gemini_companion.engine.errors import ModelUnavailable
+from gemini_companion.sessions.models.port import ModelChunk
 from tests.adapters.gemini.calls import HI, collect, connected
 from tests.support.emulator import (
     Emulator,
@@ -17,7 +20,7 @@ from tests.support.emulator import (
     answer,
     faults,
 )
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, until
 
 pytestmark = pytest.mark.usefixtures("bounded")
 
@@ -54,6 +57,32 @@ async def _shut_down(client: GeminiProvider) -> None:
     await client.close()
     with pytest.raises(ModelUnavailable, match="closed"):
         await anext(stream)
+
+
+class _Failing:
+    """A connection whose stream fails behind its first piece."""
+
+    async def stream(self, model: str, body: Body, emit: Callable[[ModelChunk], None]) -> None:
+        emit(ModelChunk(parts=({"text": "Hel"},)))
+        await asyncio.sleep(0)
+        raise ModelUnavailable("Overloaded.")
+
+
+async def test_whenever_a_caller_leaves_nothing_of_its_request_is_kept(monkeypatch: pytest.MonkeyPatch):
+    client = GeminiProvider(GeminiOptions(api_key="k"))
+
+    async def failing() -> Any:
+        return _Failing()
+
+    monkeypatch.setattr(client, "_connection", failing)
+    for turns in range(20):
+        reading = asyncio.create_task(collect(client))
+        await until(lambda: bool(client._streams))  # pyright: ignore[reportPrivateUsage]
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.wait([reading])
+        await until(lambda: not client._streams)  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.parametrize("end", [_leave, _close, _cancel, _shut_down])

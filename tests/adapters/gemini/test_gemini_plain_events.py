@@ -196,7 +196,10 @@ def test_an_event_of_known_fields_is_told_as_the_sdk_tells_it(
         *({"usageMetadata": {"totalTokenCount": one}} for one in (-1, 2**53, 2**64, 5.0, 5.5, "7", True, None)),
         *({"usageMetadata": one} for one in ({}, None, [], {"new": 1}, {"trafficType": 3}, {"serviceTier": 3})),
         *({"modelVersion": one} for one in ("", "m", "\ud800", None, 5)),
-        *({"createTime": one} for one in ("2026-11-21T01:02:03.123456789Z", "2026-13-01T00:00:00Z", 5, None)),
+        *(
+            {"createTime": one}
+            for one in ("2026-11-21T01:02:03.123456789Z", "2026-11-21T01:02:03Z\0", "2026-13-01T00:00:00Z", 5, None)
+        ),
         {"candidates": [{"content": {"parts": [{"text": "x", "thought_signature": "AAAA"}]}}]},
         {"error": None},
         {"error": {"code": 404}, "candidates": []},

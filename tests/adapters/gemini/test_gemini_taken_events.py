@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.adapters.gemini.options import GeminiOptions
+from gemini_companion.adapters.gemini.transport import BREATH_EVENTS
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.sessions.models.port import ModelChunk
 from tests.adapters.gemini.both_ways import EVENTS, Reader, Stream
@@ -183,3 +184,20 @@ async def test_utf_8_by_any_name_is_taken(reader: Reader, charset: str):
     told = await reader.told(Stream([plain("Hi")]), {"content-type": f"text/event-stream; charset={charset}"})
     assert said(told.chunks) == ["Hi"]
     assert reader.by_sdk == [False]
+
+
+@pytest.mark.parametrize("event", [b"data: {}\n\n", other("one")], ids=["plain", "other"])
+async def test_the_loop_gets_its_turns_among_many_events_that_come_at_once(reader: Reader, event: bytes):
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    waiting = asyncio.create_task(others())
+    told = await reader.told(Stream([event * 2_000 + plain("", "STOP")]))
+    waiting.cancel()
+    assert len(told.chunks) == 2_001
+    assert turns >= 2_000 / BREATH_EVENTS

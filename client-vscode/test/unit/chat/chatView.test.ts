@@ -24,10 +24,11 @@ afterEach(() => {
 function shownView() {
   let receive = (_message: unknown): void => undefined;
   let end = (): void => undefined;
+  const posted: unknown[] = [];
   const webview = {
     cspSource: "",
     asWebviewUri: (uri: unknown) => uri,
-    postMessage: () => Promise.resolve(true),
+    postMessage: (message: unknown) => Promise.resolve(posted.push(message) > 0),
     onDidReceiveMessage: (listener: typeof receive) => void (receive = listener),
   };
   const view = {
@@ -36,15 +37,15 @@ function shownView() {
     onDidChangeVisibility: () => undefined,
     onDidDispose: (listener: typeof end) => void (end = listener),
   } as unknown as WebviewView; // what of it is used
-  return { view, post: (message: unknown) => receive(message), end: () => end() };
+  return { view, post: (message: unknown) => receive(message), end: () => end(), posted };
 }
 
-function chatView() {
+function chatView(loaded = Promise.resolve()) {
   const begin = vi.fn(() => Promise.resolve());
   const none = () => ({ dispose: () => undefined });
   const chat = {
     begin,
-    loaded: Promise.resolve(),
+    loaded,
     saved: { draft: "", pasted: [], scroll: undefined },
     conversation: { rows: [] },
     t: (text: string) => text,
@@ -53,7 +54,7 @@ function chatView() {
   const needs = { context: { extensionUri: "" }, chat, state: () => ({}), log: () => undefined };
   const provider = new ChatView(needs as unknown as ViewNeeds); // what of it is used
   const resolve = (view: WebviewView) => provider.resolveWebviewView(view, undefined, {} as never);
-  return { begin, resolve };
+  return { begin, resolve, provider };
 }
 
 test("the daemon is started when the page is there, once", async () => {
@@ -83,4 +84,24 @@ test("a view that is gone before its page was there starts nothing", async () =>
   end();
   await vi.advanceTimersByTimeAsync(LONG);
   expect(begin).not.toHaveBeenCalled();
+});
+
+test("a page that says that it is there while the draft is still read, and goes, says it for itself alone", async () => {
+  let read = (): void => undefined;
+  const { begin, resolve, provider } = chatView(new Promise<void>((done) => (read = done)));
+  const gone = shownView();
+  const next = shownView();
+  resolve(gone.view);
+  gone.post({ type: "ready", boot: true });
+  gone.end();
+  resolve(next.view);
+  read();
+  const command = provider.command({ do: "find" });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(next.posted).toEqual([]);
+  expect(begin).not.toHaveBeenCalled();
+  next.post({ type: "ready", boot: true });
+  await vi.advanceTimersByTimeAsync(0);
+  await command;
+  expect(next.posted.at(-1)).toMatchObject({ type: "command", command: { do: "find" } });
 });

@@ -19,6 +19,7 @@ from gemini_companion.engine.history.log import Usage
 from gemini_companion.sessions.models.port import ModelChunk
 
 _DATA: Final = b"data: "
+_NUL: Final = rb"\u0000"
 
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 _FinishReason: TypeAlias = Literal[
@@ -154,6 +155,8 @@ def plain_chunk(data: bytes) -> ModelChunk | None:
     try:
         event = _EVENT.decode(data)
     except ValueError:  # not JSON, not UTF-8, a lone surrogate, or not as it is described above
+        return None
+    if event.create_time is not None and _NUL in data:  # a time that the SDK does not take
         return None
     parts: list[Part] = []
     finish_reason = None

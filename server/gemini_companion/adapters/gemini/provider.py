@@ -91,6 +91,7 @@ class GeminiProvider:
 
         task = asyncio.create_task(run(), name=f"gemini:{request.prompt_id}")
         self._streams.add(task)
+        task.add_done_callback(self._ended)
         try:
             while (piece := await inbox.get()) is not None:
                 yield piece if isinstance(piece, ModelChunk) else chunk_of(piece)
@@ -101,9 +102,11 @@ class GeminiProvider:
         finally:
             task.cancel()
             await asyncio.wait([task])
-            self._streams.discard(task)
-            if not task.cancelled():
-                task.exception()  # marks it as retrieved: a caller that left early does not want it
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._streams.discard(task)
+        if not task.cancelled():
+            task.exception()  # marks it as retrieved: a caller that left early does not want it
 
     async def generate(self, request: ModelRequest) -> ModelChunk:
         """Answer in one piece."""

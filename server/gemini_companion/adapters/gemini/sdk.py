@@ -31,6 +31,7 @@ from gemini_companion.adapters.gemini.faults import (
 )
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.adapters.gemini.transport import (
+    BREATH_EVENTS,
     MAX_ANSWER_BYTES,
     PLACEHOLDER,
     AnswerTooLarge,
@@ -152,8 +153,12 @@ class Connection:
             pieces = await self._models.generate_content_stream(
                 model=model, contents=_PLACEHOLDER, config={**_GENERATING, **config}
             )
+            number = 0
             async for piece in pieces:
                 take(piece)
+                number += 1
+                if number % BREATH_EVENTS == 0:
+                    await asyncio.sleep(0)
 
         try:
             # Bytes alone are no life sign: a proxy's comments may go on for ever.

@@ -40,6 +40,8 @@ _MAX_PARTS: Final = 100
 
 _BREATH_BYTES: Final = 1024 * 1024
 """After so many unpacked bytes the event loop gets a turn: a packed kilobyte may become as many."""
+BREATH_EVENTS: Final = 100
+"""After so many events it gets one too: they may have ten bytes each, and take the SDK a tenth of a millisecond."""
 
 
 class Reading:
@@ -188,7 +190,7 @@ class _Unpacked(httpx2.AsyncByteStream):
         """What was read and is not told yet."""
         self._packed = b""
         """What came and is not unpacked yet."""
-        self._packed_size = self._size = self._breath = 0
+        self._packed_size = self._size = self._breath = self._told = 0
         self._has_ended = self._is_whole = False
         self._parts = 1
 
@@ -202,6 +204,9 @@ class _Unpacked(httpx2.AsyncByteStream):
                     return piece
                 if self._receive is not None:
                     self._receive(piece)
+                self._told += 1
+                if self._told % BREATH_EVENTS == 0:
+                    await asyncio.sleep(0)
             if self._has_ended:
                 raise StopAsyncIteration
             data = await self._unpack()
