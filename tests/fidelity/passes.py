@@ -14,6 +14,7 @@ from gemini_companion.engine.compression.gate import GateOptions, gate
 from gemini_companion.engine.compression.sources import sources_of
 from gemini_companion.engine.compression.strategies.split import SplitStrategy
 from gemini_companion.engine.compression.types import LogState, Plan, Trim
+from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.haystack import Haystack, needle_of, shown
 from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise
@@ -21,7 +22,6 @@ from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.retention import (
     FactCache,
     placed_facts,
-    text_of_content,
 )
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
 from gemini_companion.engine.history.content import Content

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gemini_companion.engine.history import block, putting_away
+from gemini_companion.engine.history.sources import Sources
+from gemini_companion.sessions.compression.ahead import look_ahead
 from gemini_companion.sessions.compression.undo import undo as undo_one
 from gemini_companion.sessions.putting_away import put_away_hidden
 from gemini_companion.sessions.session import Session
@@ -190,3 +194,95 @@ async def test_a_turn_without_a_compression_packs_nothing(desk: Callable[[str], 
     await at_rest(session)
     assert session.history.entries.gone == gone
     assert (await studio.compress()).status in ("COMPRESSED", "NOOP", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
+
+
+async def test_a_rule_in_a_prompt_that_an_undo_shows_again_is_in_the_request_once(
+    desk: Callable[[str], Studio], caplog: pytest.LogCaptureFixture
+) -> None:
+    studio = desk("undone")
+    session = await studio.load(dialogue())
+    await studio.chat("Never push to main.")
+    for number in range(6):
+        await studio.chat(f"And {number}? " + "word " * 300)
+    assert (await studio.compress()).status == "COMPRESSED"
+    await studio.chat("Go on.")
+    await at_rest(session)
+    assert session.history.prompts.gone > 0
+    await undo_one(session, client=studio.client.client_id)
+    with caplog.at_level("ERROR"):
+        await studio.chat("And on.")
+    assert repr(studio.model.main()[-1].contents).count("Never push to main") == 1
+    assert caplog.text == ""
+
+
+async def test_much_that_is_packed_is_never_unpacked_on_the_event_loop(
+    desk: Callable[[str], Studio], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = desk("loop")
+    session = await studio.load(dialogue(40))
+    for number in range(3):
+        await studio.chat(f"And {number}? " + "word " * 300)
+    assert (await studio.compress()).status == "COMPRESSED"
+    await studio.chat("Go on.")
+    await at_rest(session)
+    assert len([*session.history.entries.blocks]) > 20
+    first, on_loop = next(iter(session.history.entries)), 0
+    unpack = block.Block.unpack
+
+    def counted(self: block.Block) -> Any:
+        nonlocal on_loop
+        on_loop += threading.current_thread() is threading.main_thread()
+        return unpack(self)
+
+    monkeypatch.setattr(block.Block, "unpack", counted)
+    memory = MemoryOfSession(session)
+
+    async def export() -> object:
+        return await studio.app.export(studio.client, session.session_id, "companion")
+
+    for act in (
+        partial(memory.entry, first.id),
+        partial(memory.turn, "nobody's"),
+        partial(history_page, session, "transcript", cursor=None, limit=None),
+        partial(history_page, session, "model", cursor=None, limit=None),
+        partial(is_named, session, "/work/nobodys.name"),
+        partial(studio.app.statistics.of_session, session),
+        partial(studio.app.fork, studio.client, session.session_id, 2),
+        export,
+        partial(undo_one, session, client=studio.client.client_id),
+    ):
+        before = on_loop
+        await act()
+        assert on_loop - before < 5, act
+
+
+async def test_an_undo_that_comes_while_the_first_is_packed_unpacks_nothing_on_the_event_loop(
+    desk: Callable[[str], Studio], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio = desk("meanwhile")
+    session = await studio.load(dialogue(40))
+    preparations = session.compressions.preparations
+    preparations.may_look = False
+    assert (await studio.compress()).status == "COMPRESSED"
+    await studio.chat("Go on.")
+    preparations.may_look = True
+    append, unpacked = studio.store.append, 0
+    unpack = Sources.unpack
+
+    async def slow(*args: Any, **more: Any) -> Any:
+        """A disk that takes longer than the packing."""
+        assert preparations.looking is not None
+        await asyncio.wait({preparations.looking})
+        return await append(*args, **more)
+
+    def counted(self: Sources) -> None:
+        nonlocal unpacked
+        unpacked += self.past_to > 0
+        unpack(self)
+
+    monkeypatch.setattr(studio.store, "append", slow)
+    monkeypatch.setattr(Sources, "unpack", counted)
+    look_ahead(session)
+    await undo_one(session, client=studio.client.client_id)
+    assert unpacked == 0
+    assert not session.history.in_force

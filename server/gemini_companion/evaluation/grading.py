@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from gemini_companion.engine.facts.retention import text_of_content
+from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.history.content import Content
 from gemini_companion.evaluation.probes import Fact, Rule
 

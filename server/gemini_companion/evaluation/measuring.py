@@ -7,8 +7,9 @@ from typing import Final
 
 import msgspec
 
+from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.fact import FactKind, FactSource
-from gemini_companion.engine.facts.retention import FactCache, placed_facts, text_of_content
+from gemini_companion.engine.facts.retention import FactCache, placed_facts
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.evaluation.grading import fact_stands, plain, plain_contents, rule_stands, stands

@@ -67,7 +67,7 @@ async def fork_of(source: Session, at_turn: str | int | None) -> Fork:
         own = closing(shared, source.services, "fork", (folds.transcript, folds.tools_state))
         return Fork(shared, own, StoredCounts(), folds._replace(last_result=_last_result(folds.last_result, shared)))
 
-    return await off_loop(len(entries), work)
+    return await off_loop(entries.units, work)
 
 
 def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[Entry, ...]:

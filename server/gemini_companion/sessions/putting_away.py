@@ -13,8 +13,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from gemini_companion.engine.history.block import Block, packed
+from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import Entry
-from gemini_companion.engine.history.putting_away import MOST, put_away, to_be_put_away
+from gemini_companion.engine.history.putting_away import MOST, MOST_ITEMS, put_away, to_be_put_away
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import Poll, in_thread, off_loop
@@ -41,7 +42,8 @@ async def put_away_hidden(session: Session) -> None:
             return
         epoch, gone, live = history.epoch, history.entries.gone, history.entries.live
         some = list(takewhile(lambda entry: entry.seq <= to, live[:MOST]))
-        blocks = await in_thread(partial(_packed, some), units=len(some))
+        going = list(takewhile(lambda item: item.seq <= to, history.sources.live[: history.sources.shown + MOST_ITEMS]))
+        blocks = await in_thread(partial(_packed, some, going, cache), units=len(some))
         is_same = (epoch, gone) == (history.epoch, history.entries.gone) and _may(session)
         if not is_same or to_be_put_away(history, session.open_turns) < to:
             continue
@@ -62,15 +64,21 @@ async def unpack_for(session: Session, undone: Sequence[str]) -> None:
     """Unpack, beside the event loop, what a view without these compressions shows."""
     sources, in_force = session.history.sources, session.history.in_force
     left = {key: entry for key, entry in in_force.items() if key not in undone}
+    preparations = session.compressions.preparations
+    if preparations.looking is not None:
+        preparations.looking.cancel()  # it would pack what is shown from here on; it begins anew with the next rest
+        await asyncio.wait({preparations.looking})
     if not sources.is_past_hidden(left):
-        if (looking := session.compressions.preparations.looking) is not None:
-            looking.cancel()  # it would pack what is unpacked here; it begins anew with the next rest
-            await asyncio.wait({looking})
-        take = await off_loop(len(sources), sources.unpacking)
+        take = await off_loop(sources.units, sources.unpacking)
         take()
+        preparations.looked_through = 0  # other objects say the same now
 
 
-def _packed(entries: Sequence[Entry], poll: Poll) -> list[Block]:
+def _packed(entries: Sequence[Entry], going: Sequence[Item], cache: FactCache | None, poll: Poll) -> list[Block]:
+    if cache is not None:
+        from gemini_companion.engine.compression.sources import look_ahead_of_that
+
+        look_ahead_of_that(going, cache, poll)
     blocks: list[Block] = []
     for block in packed(entries):
         poll()

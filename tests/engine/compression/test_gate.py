@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.compression.appendix import APPENDIX_INTRODUCTION, read_appendix
 from gemini_companion.engine.compression.gate import FLOOR_FACTS, Evidence, Gated, GateOptions, gate
+from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.neutralise import SECTIONS
-from gemini_companion.engine.facts.retention import FactCache, measure_retention, text_of_content
+from gemini_companion.engine.facts.retention import FactCache, measure_retention
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from tests.engine.facts.fact_sources import call, chat, count_words, result, sources, sources_of, texts

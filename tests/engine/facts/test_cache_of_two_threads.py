@@ -6,7 +6,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from gemini_companion.engine.facts import retention
+from gemini_companion.engine.facts import vocabulary
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.history.content import Content, user_text
 
@@ -22,7 +22,7 @@ def words_asked_for_at(moment: int, contents: list[Content]) -> set[str] | None:
 
     def other_thread(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal left, got
-        if frame.f_code.co_filename != retention.__file__:
+        if frame.f_code.co_filename != vocabulary.__file__:
             return None
         if event == "line":
             left -= 1

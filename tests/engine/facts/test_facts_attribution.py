@@ -9,7 +9,7 @@ import msgspec
 
 from gemini_companion.engine.compression.citations import read_citations
 from gemini_companion.engine.facts.attribution import attribute, lines_to_attribute
-from gemini_companion.engine.facts.retention import text_of_content
+from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from tests.engine.facts.fact_sources import call, count_words, result, sources_of

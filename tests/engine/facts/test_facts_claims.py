@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from gemini_companion.engine.compression.gate import GateOptions, gate
+from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.paths import paths_in
-from gemini_companion.engine.facts.retention import text_of_content
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from tests.engine.facts.fact_sources import call, count_words, result, sources_of
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from gemini_companion.engine.facts import retention
+from gemini_companion.engine.facts import vocabulary
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import LOOKED_FOR, FactCache, measure_retention
 from gemini_companion.engine.history.content import user_text
@@ -62,7 +62,7 @@ def test_words_count_as_read_only_once_they_are_known(monkeypatch: pytest.Monkey
 
         return words()
 
-    monkeypatch.setattr(retention, "words_of_texts", in_the_middle)
+    monkeypatch.setattr(vocabulary, "words_of_texts", in_the_middle)
     cache.words_in([content], lambda: None)
     assert told == [True]
 

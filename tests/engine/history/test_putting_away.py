@@ -9,22 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemini_companion.engine.compression.sources import put_away as forget
 from gemini_companion.engine.compression.sources import sources_of
-from gemini_companion.engine.facts.retention import FactCache, text_of_content, wanted_facts
+from gemini_companion.engine.facts.content_text import text_of_content
+from gemini_companion.engine.facts.retention import FactCache, wanted_facts
 from gemini_companion.engine.history import block as blocks
 from gemini_companion.engine.history import putting_away
 from gemini_companion.engine.history.block import packed
 from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import ContentEntry, Entry, PromptEntry, ReplyEntry, ToolResultEntry
-from gemini_companion.engine.history.putting_away import put_away, to_be_put_away
+from gemini_companion.engine.history.putting_away import to_be_put_away
 from gemini_companion.engine.history.sources import PastItem
 from gemini_companion.engine.history.tool_entries import CallRecord
 from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.history.view import History
 from tests.support.examples import examples
-from tests.support.logs import LEDGER, Book, call, result, user
+from tests.support.logs import Book, call, result, user
+from tests.support.packing import Packing
 from tests.support.random_books import write
 from tests.support.random_programs import PROGRAMS, PROGRAMS_WITH_RULES, Step
 
@@ -34,32 +35,6 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever can be put away is, in blocks of three entries."""
     monkeypatch.setattr(putting_away, "FEWEST", 1)
     monkeypatch.setattr(blocks, "ENTRIES", 3)
-
-
-class Packing:
-    """A log as a session has it that puts away whatever it can."""
-
-    def __init__(self) -> None:
-        self.history = History(LEDGER.measure)
-        self.transcript = Transcript()
-        self.facts = FactCache()
-        self.gone = 0
-        """The most entries that were put away at once."""
-
-    def apply(self, entry: Entry) -> None:
-        self.history.apply(entry)
-        self.transcript.apply(entry)
-
-    def pack(self) -> None:
-        self.history.counting.take_fresh(10_000)
-        to = to_be_put_away(self.history, self.transcript.open_turns)
-        some = [entry for entry in self.history.entries.live if entry.seq <= to]
-        made = list(packed(some))
-        assert sum(map(len, made)) == len(some)
-        left = put_away(self.history, made, to)
-        self.transcript.put_away(made)
-        forget(left, self.facts)
-        self.gone = max(self.gone, self.history.entries.gone)
 
 
 def item_as_seen(item: Item) -> tuple[Any, ...]:
@@ -287,3 +262,27 @@ def test_of_a_long_log_no_more_is_looked_at_in_one_go_than_is_packed_in_one(monk
     gone = sorted({*gone})
     assert len(gone) > 3
     assert gone[:-1] == [4 * number for number in range(len(gone) - 1)]
+
+
+def test_prompts_that_were_unpacked_are_found_in_the_earlier_blocks_again() -> None:
+    book = long_chat()
+    made = list(packed(list(book.entries)))
+    prompts = Entries[PromptEntry](one for one in book.entries if isinstance(one, PromptEntry))
+    wanted = list(prompts)
+    prompts.put_away(made[:4])
+    gone = wanted.pop(1)
+    prompts.drop({gone.seq})
+    assert prompts.gone == 0
+    prompts.put_away(made)
+    assert prompts.gone == len(wanted)
+    assert prompts == wanted
+
+
+def test_what_comes_behind_an_entry_that_is_in_no_block_stays() -> None:
+    book = long_chat()
+    made = list(packed(list(book.entries)))
+    prompts = Entries[PromptEntry](one for one in book.entries if isinstance(one, PromptEntry))
+    wanted = list(prompts)
+    prompts.put_away(made[4:])
+    assert prompts.gone == 0
+    assert prompts == wanted

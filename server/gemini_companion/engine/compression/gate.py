@@ -18,6 +18,7 @@ import msgspec
 from gemini_companion.engine.compression.appendix import write_appendix
 from gemini_companion.engine.facts.actions import outcome_of, read_actions
 from gemini_companion.engine.facts.claims import unsupported_claims
+from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
 from gemini_companion.engine.facts.haystack import Haystack, needle_of, shown
 from gemini_companion.engine.facts.open_tasks import is_told_over, ticked_in
@@ -28,7 +29,6 @@ from gemini_companion.engine.facts.retention import (
     Wanted,
     placed_facts,
     retention_of,
-    text_of_content,
 )
 from gemini_companion.engine.facts.word_sets import words_of_texts
 from gemini_companion.engine.history.content import Content

@@ -90,6 +90,13 @@ def put_away(items: Iterable[Item], cache: FactCache) -> None:
         cache.put_away(item.seq, item.content, _read_of(item, cache))
 
 
+def look_ahead_of_that(items: Iterable[Item], cache: FactCache, poll: Callable[[], None]) -> None:
+    """Find out what the cache has to know before they go: that takes up to a millisecond for each."""
+    for item in items:
+        poll()
+        cache.find_open(_read_of(item, cache))
+
+
 def _read_of(item: Item, cache: FactCache | None) -> tuple[Content, ...]:
     """What is read in an item's stead: mostly its content."""
     content = item.content

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.neutralise import SECTIONS, SNAPSHOT_TAG
 from gemini_companion.engine.facts.patterns import lazy
-from gemini_companion.engine.facts.retention import text_of_content
 from gemini_companion.engine.facts.sentences import pieces
 
 LEAST_SHARE: Final = 0.6

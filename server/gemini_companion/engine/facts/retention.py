@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Final, NamedTuple, get_args
 
-from gemini_companion.engine.facts.extract import facts_of, result_text, strings_in
+from gemini_companion.engine.facts.extract import facts_of
 from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource, Known, Said
 from gemini_companion.engine.facts.haystack import Haystack, Needle, needle_of, shown
 from gemini_companion.engine.facts.open_tasks import is_left_open, said_in, still_open
-from gemini_companion.engine.facts.word_sets import words_of_texts
+from gemini_companion.engine.facts.vocabulary import Vocabulary
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.part import call_of, is_plain_user, response_of, text_of
+from gemini_companion.engine.history.part import is_plain_user, response_of
 from gemini_companion.engine.history.retention import MissingFact, Retention
 
 MOST_MISSING: Final = 50
@@ -23,12 +23,8 @@ NEWEST: Final = 20
 
 _CACHED: Final = 250_000
 """Contents whose facts a cache holds; of more than that it begins anew. One without facts costs two hundred bytes."""
-_MOST_WORDS: Final = 1_000_000
-"""Different words that a cache holds."""
 LOOKED_FOR: Final = 2_000
 """Facts that are looked for at most, the most worthy first."""
-_TOGETHER: Final = 64
-"""Contents whose words are looked for together."""
 _POLLED: Final = 64
 """Contents that are known after which it is asked whether to go on."""
 _LASTING: Final[frozenset[FactKind]] = frozenset(("directive", "decision"))
@@ -51,11 +47,8 @@ class FactCache:
         """What they say of tasks being over, as far as somebody asked: by entry, and which of its contents it is."""
         self._silent: dict[tuple[bool, bool, int], tuple[Known]] = {}
         """What is known of most of them, which say nothing that counts: shared, so that they take no room each."""
-        self._vocabulary = 0
-        """How often the words began anew."""
+        self._vocabulary = Vocabulary(most)
         self._said: dict[int, tuple[Content, Said]] = {}
-        self._read: dict[int, Content] = {}
-        self._words: set[str] = set()
         self._derived: dict[int, tuple[Content, tuple[Content, ...]]] = {}
 
     def facts_of(self, source: FactSource) -> Sequence[Fact]:
@@ -94,22 +87,30 @@ class FactCache:
 
     def keep_only(self, ids: Collection[int]) -> None:
         """Forget all contents but those with these identities and what is read in their stead; words stay."""
-        read = (made for key, (_, made) in self._derived.items() if key in ids)
+        read = (made for key, (_, made) in list(self._derived.items()) if key in ids)  # threads may add to it
         ids = {*ids, *(id(content) for contents in read for content in contents)}
-        for known in (self._contents, self._said, self._read, self._derived):
+        for known in (self._contents, self._said, self._derived):
             for gone in known.keys() - ids:
                 del known[gone]
+        self._vocabulary.keep_only(ids)
 
     def has_put_away(self, seq: int) -> bool:
         """Whether something is known of an entry that was put away, since the cache was made."""
         return seq in self._past
+
+    def find_open(self, contents: Iterable[Content]) -> None:
+        """Find out what is asked for when an entry is put away, of the contents that are read of it."""
+        for content in contents:
+            known = self._contents.get(id(content))
+            if known is not None and known.content is content:
+                _left_open(known, content)
 
     def put_away(self, seq: int, content: Content, contents: Sequence[Content]) -> None:
         """An entry's content goes, and the contents that were read in its stead; what is known of them stays."""
         self._derived.pop(id(content), None)
         known = [self._contents.pop(id(content), None) for content in contents]
         said = [self._said.pop(id(content), None) for content in contents]
-        read = [self._read.pop(id(content), None) for content in contents]
+        read = [self._vocabulary.put_away(content) for content in contents]
         stays: list[Known] = []
         for content, one, told, words in zip(contents, known, said, read, strict=True):
             if one is None or one.content is not content:
@@ -118,7 +119,7 @@ class FactCache:
                 self._told[seq, len(stays)] = told[1]
             _left_open(one, content)
             one.content = None
-            one.read = self._vocabulary if words is content else -1
+            one.read = words
             if one.facts is not None and not one.facts and len(contents) == 1:
                 self._past[seq] = self._silent.setdefault((one.by_user, one.is_output, one.read), (one,))
                 return
@@ -138,30 +139,11 @@ class FactCache:
 
     def words_in(self, contents: Iterable[Content], poll: Callable[[], None]) -> set[str]:
         """Every word of contents, and of those that were asked about before. Must not be changed."""
-        asked = contents if isinstance(contents, list | tuple) else list(contents)
-        known = map(self._read.get, map(id, asked))
-        fresh = iter([content for content, read in zip(asked, known, strict=True) if read is not content])
-        while some := list(islice(fresh, _TOGETHER)):
-            words = words_of_texts(
-                map(text_of_content, some), poll
-            )  # may end here: they count as read with their words
-            if len(self._read) >= self._most or len(self._words) >= _MOST_WORDS:
-                self._read.clear()
-                self._words, self._vocabulary = set(), self._vocabulary + 1
-            self._words.update(words)  # ahead of what says that they are known: another thread may ask at any time
-            self._read.update((id(content), content) for content in some)
-        return self._words
+        return self._vocabulary.of(contents, poll)
 
     def words_of(self, sources: Sequence[FactSource], beside: Iterable[Content], poll: Callable[[], None]) -> set[str]:
         """Every word of sources and of contents beside them, and of those asked about before. Must not be changed."""
-        words = self.words_in([*(one.content for one in sources if one.known is None), *beside], poll)
-        fresh = iter([one for one in sources if one.known is not None and one.known.read != self._vocabulary])
-        while some := list(islice(fresh, _TOGETHER)):
-            words.update(words_of_texts((text_of_content(one.content) for one in some), poll))
-            shared = {known for (known,) in self._silent.values()}
-            for known in {one.known for one in some if one.known is not None} - shared:
-                known.read = self._vocabulary
-        return words
+        return self._vocabulary.of_sources(sources, beside, poll)
 
     def told(self, source: FactSource, poll: Callable[[], None]) -> Said:
         """What a source says of tasks being over."""
@@ -174,7 +156,7 @@ class FactCache:
 
     def read(self) -> tuple[Content, ...]:
         """The contents whose words it has."""
-        return tuple(self._read.values())
+        return self._vocabulary.read()
 
     def look_through(self, sources: Sequence[FactSource], poll: Callable[[], None]) -> None:
         """Find what a compression will ask for, ahead of it; of outputs nothing, for they count only while new."""
@@ -333,16 +315,3 @@ def _left_open(known: Known, content: Content) -> frozenset[str]:
         tasks = [fact for fact in known.facts or () if fact.kind == "task"]
         known.left_open = frozenset(task.text for task in tasks if is_left_open(task, content)) if tasks else _NONE
     return known.left_open
-
-
-def text_of_content(content: Content) -> str:
-    """Everything in a content that can hold a fact: texts, what calls were given, what they returned."""
-    texts: list[str] = []
-    for part in content.parts:
-        if (text := text_of(part)) is not None:
-            texts.append(text)
-        elif (call := call_of(part)) is not None:
-            texts.extend(value for _, value in strings_in(call.get("args")))
-        elif (response := response_of(part)) is not None:
-            texts.append(result_text(response))
-    return "\n".join(texts)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Generic, NamedTuple, Self, TypeVar, cast, overload
 
-from gemini_companion.engine.history.block import Block
+from gemini_companion.engine.history.block import UNITS, Block
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import Entry, ToolResultEntry
 
@@ -66,19 +66,41 @@ class Entries(Fold, Sequence[E]):
         """How many are put away."""
         return self._state.gone
 
+    @property
+    def units(self) -> int:
+        """How much work going over all is, in that on one entry that is at hand."""
+        state = self._state
+        return state.gone + len(state.live) + UNITS * len(state.past)
+
+    def units_of(self, start: int, end: int) -> int:
+        """The same of those from one index to another."""
+        starts, gone = self._state.starts, self._state.gone
+        first, last = (bisect_right(starts, min(at, gone - 1)) for at in (start, end)) if gone else (0, 0)
+        return end - start + UNITS * (last - first + 1 if start < gone else 0)
+
+    @property
+    def past_to(self) -> int:
+        """The last sequence number of the blocks with what is put away, 0 for nothing."""
+        past = self._state.past
+        return past[-1].block.last if past else 0
+
     def append(self, entry: E) -> None:
         """Add the next one."""
         self._state.live.append(entry)
 
-    def put_away(self, blocks: Sequence[Block]) -> None:
-        """Keep those that these blocks have in them alone: the oldest that are not put away yet, or all up to them."""
-        if not blocks:
-            return
-        state = self._state
+    def put_away(self, blocks: Iterable[Block]) -> None:
+        """Keep those that these blocks have in them alone. Must be given all blocks of the log, or at least each that
+        has one of them which is not put away; what comes behind one that is in no block stays.
+        """
+        state, to = self._state, self.past_to
         past, starts, gone, at = [*state.past], [*state.starts], state.gone, 0
         for block in blocks:
+            if block.last <= to:
+                continue
             end = bisect_right(state.live, block.last, lo=at, key=_seq)
             if end > at:
+                if state.live[at].seq < block.seqs[0]:
+                    break
                 places = [block.place_of(entry.seq) for entry in state.live[at:end]]
                 is_all = len(places) == len(block)
                 past.append(_Part(block, range(len(block)) if is_all else bytes(places)))
@@ -146,7 +168,8 @@ class Entries(Fold, Sequence[E]):
         return starts[number] + bisect_left(places, block.place_of(seq))
 
     def __len__(self) -> int:
-        return self._state.gone + len(self._state.live)
+        state = self._state
+        return state.gone + len(state.live)
 
     @overload
     def __getitem__(self, index: int) -> E: ...

@@ -17,6 +17,8 @@ MOST: Final = 1_024
 """Entries that are looked at and packed in one go: some twenty milliseconds for short ones, in a thread."""
 AT_ONCE: Final = 16
 """Blocks of items that go at once: some milliseconds on the event loop."""
+MOST_ITEMS: Final = 2_048
+"""Items that go at once, at most: those of so many blocks."""
 
 
 def to_be_put_away(history: History, open_turns: Collection[str], *, must_be_kept: bool = True) -> int:
@@ -59,7 +61,7 @@ def put_away(history: History, blocks: Sequence[Block], to: int) -> list[Item]:
     that an undo had brought back; the view is the same.
     """
     history.entries.put_away(blocks)
-    history.prompts.put_away(blocks)
+    history.prompts.put_away(history.entries.blocks)  # an undo, or an answer given anew, may have unpacked earlier ones
     history.masks.forget_made(to)
     shown = {item.seq for item in history.items if item.seq <= to and item.compression_id is None}
     behind = (block for block in history.entries.blocks if history.sources.past_to < block.last <= to)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import chain
 from typing import Any, NamedTuple, Self, cast, overload
 
-from gemini_companion.engine.history.block import Block
+from gemini_companion.engine.history.block import UNITS, Block
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.item import Counted, Item, ItemKind, Measure, shape_of
 from gemini_companion.engine.history.log import CompressionEntry, ContentEntry
@@ -133,6 +133,12 @@ class Sources(Fold, Sequence[Item]):
         return self._state.to
 
     @property
+    def units(self) -> int:
+        """How much work reading what all of them say is, in that on one that is at hand."""
+        state = self._state
+        return state.gone + len(state.live) + UNITS * len(state.past)
+
+    @property
     def shown(self) -> int:
         """How many of `live`, at its front, are put away as well: views show them."""
         return self._state.shown
@@ -239,7 +245,8 @@ class Sources(Fold, Sequence[Item]):
         )
 
     def __len__(self) -> int:
-        return self._state.gone + len(self._state.live) - self._state.shown
+        state = self._state
+        return state.gone + len(state.live) - state.shown
 
     @overload
     def __getitem__(self, index: int) -> Item: ...

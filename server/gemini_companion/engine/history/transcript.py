@@ -57,6 +57,10 @@ class Transcript(Fold):
         """The contents from one index to another, oldest first; to the last if `end` is `None`."""
         return self._contents[start:end]
 
+    def units_of(self, start: int, end: int) -> int:
+        """How much work such a page is, in that on a content that is at hand."""
+        return self._contents.units_of(start, end)
+
     def put_away(self, blocks: Sequence[Block]) -> None:
         """Keep the contents of these blocks, the oldest that are not put away yet, in them alone."""
         self._contents.put_away(blocks)

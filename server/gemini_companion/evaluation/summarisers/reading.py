@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from gemini_companion.engine.facts.retention import text_of_content
+from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.sessions.models.port import ModelRequest

@@ -17,8 +17,9 @@ from gemini_companion.engine.compression.appendix import read_appendix
 from gemini_companion.engine.compression.gate import Evidence, Gated, GateOptions
 from gemini_companion.engine.compression.sources import sources_of
 from gemini_companion.engine.compression.types import Plan
+from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.fact import FactSource
-from gemini_companion.engine.facts.retention import FactCache, text_of_content
+from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.history.appending import CONTENT_KINDS
 from gemini_companion.engine.history.compose import span as within
 from gemini_companion.engine.history.content import user_text

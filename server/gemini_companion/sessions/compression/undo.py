@@ -83,11 +83,11 @@ def _measured_tokens(session: Session, undone: Sequence[str]) -> int | None:
 
 async def _restored_tokens(session: Session, undone: Sequence[str]) -> int:
     """Estimated tokens that an undo brings back, without IDE entries."""
-    history = session.history.copied() if is_much(len(session.history.sources)) else session.history
+    history = session.history.copied() if is_much(session.history.sources.units) else session.history
 
     def tokens() -> int:
         now = sum(item.measure.tokens for item in history.curated() if item.kind != "ide")
         then = sum(item.measure.tokens for item in history.view_without(undone))
         return then - now
 
-    return await off_loop(len(history.sources), tokens)
+    return await off_loop(history.sources.units, tokens)

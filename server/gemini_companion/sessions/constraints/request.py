@@ -21,12 +21,13 @@ logger = logging.getLogger(__name__)
 
 
 def _shown(history: History, turns: Collection[str | None]) -> Iterator[PromptEntry | SteerEntry]:
-    """The prompts of some turns that the view may show. Of those that are put away it is what a compression kept."""
-    kept = (item.seq for item in history.items if item.kind in PROMPTS and item.seq <= history.sources.past_to)
-    for seq in kept:
-        if (prompt := history.prompts.at(seq)) is not None and prompt.turn_id in turns:
+    """The prompts of some turns that the view may show: of those that are put away, none but what the view has."""
+    prompts = history.prompts
+    for item in history.items if prompts.gone else ():
+        is_wanted = item.kind in PROMPTS and item.turn_id in turns and item.seq <= prompts.past_to
+        if is_wanted and (prompt := prompts.at(item.seq)) is not None:
             yield prompt
-    yield from history.prompts.live
+    yield from prompts.live
 
 
 def assured(session: Session, request: ModelRequest) -> ModelRequest:

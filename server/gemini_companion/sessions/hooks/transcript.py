@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Protocol
 
 import msgspec
 
 from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.ports import SessionMeta
@@ -102,18 +104,22 @@ class Transcript:
                     plans = os.path.join(self.folder, _PLANS)
                     await asyncio.to_thread(self.files.make_folder, plans)
                     self.plans = plans
+                told = partial(_news, meta, history.entries, contents)
                 is_written = self._written is not None and await asyncio.to_thread(
-                    self.files.write, path, _news(meta, history, contents, self._written, wanted)
+                    self._write, path, partial(told, self._written, wanted)
                 )
                 if not is_written:  # the first time, or somebody deleted it
-                    whole = _news(meta, history, contents, [], wanted, is_whole=True)
-                    await asyncio.to_thread(self.files.write, path, whole)
+                    await asyncio.to_thread(self._write, path, partial(told, [], wanted, is_whole=True))
             except OSError as fault:
                 logger.warning("The transcript for hooks could not be written: %s", fault.strerror)
                 self._state, self._written = _NOTHING, None
                 return ""
             self._state, self._written = state, wanted
             return path
+
+    def _write(self, path: str, news: Callable[[], News]) -> bool:
+        """In a thread, since entries that are put away are unpacked for it."""
+        return self.files.write(path, news())
 
 
 def folder_beside(text_path: str) -> str:
@@ -133,7 +139,7 @@ def _lines_of(history: History) -> list[_Line]:
 
 def _news(
     meta: SessionMeta,
-    history: History,
+    log: Entries[Entry],
     contents: Sequence[Content],
     written: Sequence[_Line],
     wanted: Sequence[_Line],
@@ -142,7 +148,7 @@ def _news(
 ) -> News:
     kept = _common(written, wanted)
     fresh = wanted[kept:]
-    entries = (_entry_of(history, line) for line in fresh)
+    entries = (_entry_of(log, line) for line in fresh)
     return News(
         meta=meta,
         contents=tuple(contents[kept:]),
@@ -161,6 +167,6 @@ def _common(written: Sequence[_Line], wanted: Sequence[_Line]) -> int:
     return max(0, kept - 1) if is_joined else kept
 
 
-def _entry_of(history: History, line: _Line) -> Entry | None:
-    entry = history.entries.at(line.seq)
+def _entry_of(log: Entries[Entry], line: _Line) -> Entry | None:
+    entry = log.at(line.seq)
     return entry if entry is not None and entry.id == line.entry_id else None

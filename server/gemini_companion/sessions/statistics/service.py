@@ -6,12 +6,14 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from operator import is_
 from typing import Final
 from weakref import WeakKeyDictionary
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.history.part import call_of, response_of
@@ -23,11 +25,14 @@ from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.statistics.answers import compression_sums, request_points, stats_of, turn_sums
 from gemini_companion.sessions.statistics.shapes import Stats
+from gemini_companion.sessions.threads import off_loop
 
 logger = logging.getLogger(__name__)
 
 SLICE: Final = 2_000
 """Entries that are taken in before others have their turn."""
+_UNPACKED: Final = 250
+"""Of those that are put away: two blocks of short ones, and some megabytes of long ones."""
 _SUMS_AT_ONCE: Final = 100
 """Sums of sessions that are taken in before others have their turn."""
 _LOGS_AT_ONCE: Final = 20
@@ -53,7 +58,8 @@ class _Known:
         async with self.lock:
             entries = session.history.entries
             while self._taken < len(entries):
-                for entry in entries[self._taken : self._taken + SLICE]:
+                start, end = self._taken, self._taken + (SLICE if self._taken >= entries.gone else _UNPACKED)
+                for entry in await off_loop(entries.units_of(start, end), partial(_between, entries, start, end)):
                     self.tally.apply(entry)
                     self._taken += 1
                 await asyncio.sleep(0)
@@ -192,6 +198,10 @@ async def _tally_of(entries: Sequence[Entry]) -> Tally:
             tally.apply(entry)
         await asyncio.sleep(0)
     return tally
+
+
+def _between(entries: Entries[Entry], start: int, end: int) -> Sequence[Entry]:
+    return entries[start:end]
 
 
 def _count_results(item: Item, tokens: Counter[str], times: int) -> None:

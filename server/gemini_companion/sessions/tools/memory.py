@@ -89,7 +89,7 @@ class MemoryOfSession:
     async def _found(self, find: Callable[[Entries[Entry]], T]) -> T:
         """What `find` finds in the session's log."""
         entries = self._session.history.entries.copied()
-        return await off_loop(len(entries), lambda: find(entries))
+        return await off_loop(entries.units, lambda: find(entries))
 
     async def _whole(self, *, turn_id: str | None = None, entry_id: str | None = None) -> RecallResult:
         try:

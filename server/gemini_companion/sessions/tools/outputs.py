@@ -168,4 +168,4 @@ async def _masked_files(session: Session) -> list[str]:
         found = (whole_file_of(entry_at(entries, seq), number) for seq, number in places)
         return [name for name in found if name is not None]
 
-    return await off_loop(len(entries) if places else 0, names)
+    return await off_loop(entries.units if places else 0, names)

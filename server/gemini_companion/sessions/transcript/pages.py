@@ -63,8 +63,9 @@ async def history_page(
     at = None if cursor is None else _index_in(cursor, cursor_epoch)
     start, end, following = _newest_page(total, at, limit) if newest_first else _page(total, at, limit)
     if items is None:
-        logged = session.transcript.copied() if is_much(end - start) else session.transcript
-        entries = await off_loop(end - start, lambda: logged.page(start, end))
+        units = session.transcript.units_of(start, end)
+        logged = session.transcript.copied() if is_much(units) else session.transcript
+        entries = await off_loop(units, lambda: logged.page(start, end))
         contents = await logged_page(entries, session.transcript, history.in_force.values())
     else:
         contents = await _model_view(history, items[start:end])
@@ -109,7 +110,7 @@ async def _model_view(history: History, items: Sequence[Item]) -> tuple[HistoryI
     def listed() -> tuple[HistoryItem, ...]:
         return tuple(_listed(item, pins.get(item) or _hidden_behind(item, sources, in_force)) for item in items)
 
-    return await off_loop(len(sources) if stand_for_others else len(items), listed)
+    return await off_loop(sources.units if stand_for_others else len(items), listed)
 
 
 def _hidden_behind(item: Item, sources: Sources, in_force: Mapping[str, CompressionEntry]) -> tuple[str, ...]:

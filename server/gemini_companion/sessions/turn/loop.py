@@ -34,9 +34,6 @@ from gemini_companion.sessions.turn.streaming import Answer
 
 _GO_ON, _STOP = "Go on", "Stop"
 
-_UNPACKED = 8
-"""How many times the work on a prompt is that of unpacking one."""
-
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
@@ -267,4 +264,4 @@ async def is_named(session: Session, path: str) -> bool:
     """Whether a prompt names it; for one that none does, all are read, and what is put away is unpacked for that."""
     prompts = session.history.prompts
     texts = (visible_text_of(prompt.own_parts) for prompt in reversed(prompts))
-    return await off_loop(len(prompts) + _UNPACKED * prompts.gone, lambda: names_path(texts, path))
+    return await off_loop(prompts.units, lambda: names_path(texts, path))
