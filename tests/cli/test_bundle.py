@@ -8,7 +8,6 @@ import os
 import signal
 import stat
 import sys
-import tempfile
 import threading
 import zipfile
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.adapters.storage import health
+from gemini_companion.adapters.storage import health, held_store
 from gemini_companion.cli import bundle as bundles
 from gemini_companion.cli.main import run
 from tests.support.editor_client import SERVER, editor, server_environment
@@ -115,11 +114,12 @@ async def test_what_only_betterleaks_or_the_vault_knows_is_masked(tmp_path: Path
 
 @pytest.mark.process
 async def test_a_store_that_a_hanging_process_keeps_locked_is_read_from_a_copy(
-    tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(health, "BUSY_SECONDS", 0.01)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "copies"))
-    (tmp_path / "copies").mkdir()
     password = planted("assigned password")
     log = tmp_path / "daemon.log"
     async with editor(environment, tmp_path / "work", command=[*SERVER, "--log-file", str(log)]) as spoken:
@@ -132,6 +132,9 @@ async def test_a_store_that_a_hanging_process_keeps_locked_is_read_from_a_copy(
     assert holder.stdout is not None
     assert await holder.stdout.readline() == b"locked\n"
     found = await asyncio.to_thread(bundled, tmp_path, environment)
+    monkeypatch.setattr(held_store, "MOST_BYTES", 1_000)
+    capsys.readouterr()
+    without = await asyncio.to_thread(bundled, tmp_path, environment)
     await holder.communicate(b"")
     here = loaded(found["store.json"])["thisFolder"]
     assert here["of"] == "a copy, since a process holds the store locked"
@@ -139,7 +142,10 @@ async def test_a_store_that_a_hanging_process_keeps_locked_is_read_from_a_copy(
     assert (here["counts"]["sessions"], here["counts"]["damaged_entries"]) == (1, 1)
     assert "It could not open [masked: " in found["log.txt"]
     assert leaks_in("\n".join(found.values()).encode(), (password,)) == []
-    assert list((tmp_path / "copies").iterdir()) == []
+    assert loaded(found["about.json"])["secretsUnread"] == []
+    (unread,) = loaded(without["about.json"])["secretsUnread"]
+    assert "it is too large to be read without it" in unread
+    assert f"is masked nowhere:\n  {unread}" in capsys.readouterr().out
 
 
 @pytest.mark.process

@@ -14,7 +14,8 @@ import sys
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
@@ -57,8 +58,9 @@ class Part(NamedTuple):
 def write_bundle(env: Mapping[str, str], file: str, *, as_json: bool) -> int:
     """Write the bundle, which only its owner may read, and print what is in it. Raises `CompanionError`."""
     check_writable(file)
-    redact = Redaction(env, known_secrets(env))
-    parts = [Part(part.name, part.holds, redact(part.text)) for part in gathered(env)]
+    known = known_secrets(env)
+    redact = Redaction(env, known.finder)
+    parts = [Part(part.name, part.holds, redact(part.text)) for part in gathered(env, known.unread)]
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as bundle:
         for part in parts:
@@ -73,13 +75,17 @@ def write_bundle(env: Mapping[str, str], file: str, *, as_json: bool) -> int:
         print(f"  {part.name:<16}{len(part.text):>8,}  {part.holds}")
     print("No prompts, answers or files' texts are in it; secrets are masked, your home folder is ~. Look it through")
     print("before you give it to anybody.")
+    if known.unread:
+        print("What the vault alone knows to be secret could not be read, and is masked nowhere:")
+        for line in known.unread:
+            print(f"  {redact(on_one_line(line))}")
     return 0
 
 
-def gathered(env: Mapping[str, str]) -> list[Part]:
-    """The parts, not redacted yet."""
+def gathered(env: Mapping[str, str], unread: Sequence[str] = ()) -> list[Part]:
+    """The parts, not redacted yet. `unread`: whose secrets are not known."""
     sources: tuple[tuple[str, str, Callable[[Mapping[str, str]], str]], ...] = (
-        ("about.json", "versions of the program, Python and packages, the system", _about),
+        ("about.json", "versions of the program, Python and packages, the system", partial(_about, unread)),
         ("settings.json", "settings in force, where each comes from, what is wrong", _settings),
         ("events.json", "the last events of the running and the last daemons", _events),
         ("log.txt", "the last lines of their logs", _log),
@@ -109,47 +115,77 @@ class Redaction:
         return text
 
 
-def known_secrets(env: Mapping[str, str]) -> Finder | None:
-    """Finds what the vault holds for the chats of the stores that were changed last; `None` if it cannot be opened."""
+class KnownSecrets(NamedTuple):
+    """What the vault holds for the chats of the stores that were changed last."""
+
+    finder: Finder | None
+    """`None` if there is none."""
+    unread: tuple[str, ...]
+    """Stores whose secrets are not known, or the vault, and why."""
+
+
+def known_secrets(env: Mapping[str, str]) -> KnownSecrets:
+    """Each store is read for itself: what one says late, or not at all, takes nothing from what others say."""
     from gemini_companion.adapters.storage.health import kept_secrets
     from gemini_companion.adapters.vault.vault import Vault
     from gemini_companion.wiring.places import data_directory
 
-    def opened() -> Finder:
-        data = data_directory(env)
-        stores = sorted((data / "projects").iterdir(), key=lambda one: one.stat().st_mtime, reverse=True)
-        sealed: dict[str, bytes] = {}
-        for directory in stores[:_STORES]:
-            sealed |= kept_secrets(directory)
-        return Vault(data).finder_of(sealed)
+    data = data_directory(env)
+    stores = _newest_first(data / "projects")[:_STORES]
+    sealed: dict[str, bytes] = {}
+    unread: list[str] = []
+    every = _within_limit(*(partial(kept_secrets, one, CHECK_SECONDS) for one in stores))
+    for store, found in zip(stores, every, strict=True):
+        if isinstance(found, Exception):
+            unread.append(f"{store.name}: {found}")
+        else:
+            sealed |= found
+    if not sealed:
+        return KnownSecrets(None, tuple(unread))
+    vault = Vault(data)
+    (finder,) = _within_limit(lambda: vault.finder_of(sealed) if vault.keys.place() and vault.keys.is_there() else None)
+    if isinstance(finder, Exception) or finder is None:
+        return KnownSecrets(None, (*unread, f"the vault: {finder or 'its key is not there'}"))
+    return KnownSecrets(finder, tuple(unread))
 
-    found = _within_limit(opened)
-    return found if not isinstance(found, Exception) else None
+
+def _newest_first(folder: Path) -> list[Path]:
+    """What is in a folder, as far as it can be looked at."""
+    found: list[tuple[float, Path]] = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                found.append((entry.stat().st_mtime, Path(entry.path)))
+    return [path for _, path in sorted(found, reverse=True)]
 
 
 def text_within_limit(gather: Callable[[], str]) -> str:
     """What is gathered, or why it is not; within `PART_SECONDS`."""
-    found = _within_limit(gather)
+    (found,) = _within_limit(gather)
     return found if isinstance(found, str) else _json({"fault": f"{type(found).__name__}: {found}"})
 
 
-def _within_limit(gather: Callable[[], T]) -> T | Exception:
-    """What is gathered, or what went wrong, whatever it was: what is broken is what the bundle is for."""
-    found: list[T | Exception] = []
+def _within_limit(*gathers: Callable[[], T]) -> list[T | Exception]:
+    """What each gathers, all at once, or what went wrong, whatever it was: what is broken is what the bundle is for."""
+    late = TimeoutError(f"it took more than {PART_SECONDS:g} seconds")
+    found: list[T | Exception] = [late] * len(gathers)
 
-    def run() -> None:
+    def run(place: int, gather: Callable[[], T]) -> None:
         try:
-            found.append(gather())
+            found[place] = gather()
         except Exception as fault:
-            found.append(fault)
+            found[place] = fault
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(PART_SECONDS)
-    return found[0] if found else TimeoutError(f"it took more than {PART_SECONDS:g} seconds")
+    threads = [threading.Thread(target=run, args=one, daemon=True) for one in enumerate(gathers)]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + PART_SECONDS
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    return [*found]  # as it is now: one that comes late changes nothing any more
 
 
-def _about(env: Mapping[str, str]) -> str:
+def _about(unread: Sequence[str], env: Mapping[str, str]) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     packages: dict[str, str | None] = {}
@@ -172,6 +208,7 @@ def _about(env: Mapping[str, str]) -> str:
             "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             "packages": packages,
             "variables": names,
+            "secretsUnread": list(unread),
         }
     )
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from gemini_companion.adapters.storage import faults
+from gemini_companion.adapters.storage.held_store import connection_to_copy
 from gemini_companion.adapters.storage.schema import FILE_NAME, TABLES
 
 if TYPE_CHECKING:
@@ -26,9 +25,6 @@ MOST_SECRETS: Final = 5_000
 
 _LONGEST_SEALED: Final = 70_000
 """Bytes of a closed secret that is read; an attached file with secrets is one, and is found by no line of a log."""
-
-MOST_COPIED: Final = 1 << 30
-"""Bytes of a store that are copied to be read where a lock on it does not go away."""
 
 BUSY_SECONDS: Final = 2.0
 """How long a lock of another process is waited for."""
@@ -48,7 +44,7 @@ def store_health(directory: Path, seconds: float) -> dict[str, Any]:
         return {"fault": "there is no store"}
     found: dict[str, Any] = {"files": sizes(directory)}
     try:
-        with _opened(directory) as (connection, is_copy):
+        with _opened(directory, seconds) as (connection, is_copy):
             if is_copy:
                 found["of"] = "a copy, since a process holds the store locked"
             deadline = time.monotonic() + seconds
@@ -65,31 +61,29 @@ def store_health(directory: Path, seconds: float) -> dict[str, Any]:
     return found
 
 
-def kept_secrets(directory: Path) -> dict[str, bytes]:
-    """By id, the newest secrets of the store in a project's directory, still closed; none if it cannot be read."""
-    import sqlite3
+def kept_secrets(directory: Path, seconds: float) -> dict[str, bytes]:
+    """By id, the newest secrets of the store in a project's directory, still closed.
 
-    try:
-        with _opened(directory) as (connection, _):
-            rows = connection.execute(
-                "SELECT id, CAST(sealed AS BLOB) FROM vault WHERE length(sealed) <= ? ORDER BY rowid DESC LIMIT ?",
-                (_LONGEST_SEALED, MOST_SECRETS),
-            )
-            return {str(secret_id): bytes(sealed) for secret_id, sealed in rows}
-    except (sqlite3.Error, OSError, TypeError, ValueError):
+    Raises `OSError` and what SQLite raises if it cannot be read.
+    """
+    if not (directory / FILE_NAME).is_file():
         return {}
+    with _opened(directory, seconds) as (connection, _):
+        rows = connection.execute(
+            "SELECT id, CAST(sealed AS BLOB) FROM vault WHERE length(sealed) <= ? ORDER BY rowid DESC LIMIT ?",
+            (_LONGEST_SEALED, MOST_SECRETS),
+        )
+        return {str(secret_id): bytes(sealed) for secret_id, sealed in rows if sealed is not None}
 
 
 @contextmanager
-def _opened(directory: Path) -> Generator[tuple[sqlite3.Connection, bool]]:
-    """The store for reading, and whether it is a copy of it.
-
-    A process that hangs may hold a lock that every reader needs, for good: then its files are copied, to be read
-    without it. Of a process that goes on to write, such a copy may be of two moments.
-    """
+def _opened(directory: Path, seconds: float) -> Generator[tuple[sqlite3.Connection, bool]]:
+    """The store for reading, and whether it is a copy of it, since another process does not let go of a lock."""
     import sqlite3
 
-    with closing(_connected(directory)) as connection:
+    path = directory / FILE_NAME
+    uri = f"file:{quote(str(path))}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS)) as connection:
         try:
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         except sqlite3.OperationalError as fault:
@@ -98,29 +92,8 @@ def _opened(directory: Path) -> Generator[tuple[sqlite3.Connection, bool]]:
         else:
             yield connection, False
             return
-    with TemporaryDirectory(prefix="gemini-companion-") as copy:
-        left = MOST_COPIED
-        for name in (FILE_NAME, f"{FILE_NAME}-wal"):
-            if (directory / name).exists():
-                left -= _copied(directory / name, Path(copy, name), left)
-        with closing(_connected(Path(copy))) as connection:
-            yield connection, True
-
-
-def _connected(directory: Path) -> sqlite3.Connection:
-    import sqlite3
-
-    return sqlite3.connect(f"file:{quote(str(directory / FILE_NAME))}?mode=ro", uri=True, timeout=BUSY_SECONDS)
-
-
-def _copied(source: Path, target: Path, most: int) -> int:
-    """Copy a file of at most so many bytes, and say how many it had; raises `OSError` if it has more."""
-    with source.open("rb") as read, target.open("wb") as written:
-        size = os.fstat(read.fileno()).st_size
-        if size > most:
-            raise OSError(f"a process holds the store locked, and it is too large to be copied ({size:,} bytes)")
-        shutil.copyfileobj(read, written)
-    return size
+    with closing(connection_to_copy(path, time.monotonic() + seconds)) as connection:
+        yield connection, True
 
 
 def sizes(directory: Path) -> dict[str, int]:

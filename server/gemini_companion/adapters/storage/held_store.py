@@ -1,0 +1,100 @@
+"""Reading a store that another process keeps locked for good: its file and its log of changes, put together in memory.
+
+A process that hangs may hold a lock that every reader needs. Nothing is written for it, so nothing is left anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import sqlite3
+
+MOST_BYTES: Final = 256 * 1024 * 1024
+"""Bytes of a store that are read into memory."""
+
+_PIECE: Final = 1024 * 1024
+
+# "Database File Format" of SQLite's documentation, chapters 1.3 and 4.
+_DATABASE_HEADER: Final = 100
+_VERSIONS: Final = slice(18, 20)
+"""Of the format for writing and for reading: 2 with a log of changes beside the file, 1 without."""
+_LOG_HEADER: Final = 32
+_FRAME_HEADER: Final = 24
+_SALTS_OF_LOG: Final = slice(16, 24)
+_SALTS_OF_FRAME: Final = slice(8, 16)
+
+
+def connection_to_copy(path: Path, deadline: float) -> sqlite3.Connection:
+    """A database in memory that has what a file and the log beside it have, until so many seconds of `monotonic`.
+
+    Raises `OSError` where they are no plain files, too large, or written to meanwhile, and what SQLite raises.
+    """
+    import sqlite3
+
+    log = path.with_name(f"{path.name}-wal")
+    for _ in range(2):
+        before = _state_of(path), _state_of(log)
+        data = _read(path, deadline)
+        changes = _read(log, deadline, MOST_BYTES - len(data)) if before[1] is not None else b""
+        if before == (_state_of(path), _state_of(log)):
+            break
+    else:
+        raise OSError("a process holds the store locked, and goes on to write to it")
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.deserialize(with_changes(data, changes))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def with_changes(data: bytes, log: bytes) -> bytes:
+    """A database's file with the changes that its log has, as far as they were finished, as a file without a log."""
+    made = bytearray(data)
+    size = int.from_bytes(log[8:12], "big")
+    if len(log) > _LOG_HEADER and size:
+        pages: dict[int, memoryview] = {}
+        view = memoryview(log)
+        for start in range(_LOG_HEADER, len(log) - _FRAME_HEADER - size + 1, _FRAME_HEADER + size):
+            header = view[start : start + _FRAME_HEADER]
+            if header[_SALTS_OF_FRAME] != view[_SALTS_OF_LOG]:
+                break  # from here on they are of an earlier time
+            pages[int.from_bytes(header[:4], "big")] = view[start + _FRAME_HEADER : start + _FRAME_HEADER + size]
+            if count := int.from_bytes(header[4:8], "big"):  # the end of a transaction: what the file has from then on
+                made.extend(bytes(max(0, count * size - len(made))))
+                for number, page in pages.items():
+                    made[(number - 1) * size : number * size] = page
+                del made[count * size :]
+                pages.clear()
+    if len(made) >= _DATABASE_HEADER:
+        made[_VERSIONS] = b"\1\1"
+    return bytes(made)
+
+
+def _state_of(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _read(path: Path, deadline: float, most: int = MOST_BYTES) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{path.name} is no plain file")
+        read = bytearray()
+        while piece := file.read(_PIECE):
+            read += piece
+            if len(read) > most:
+                raise OSError("a process holds the store locked, and it is too large to be read without it")
+            if time.monotonic() > deadline:
+                raise OSError("a process holds the store locked, and reading it without it takes too long")
+    return bytes(read)
