@@ -62,7 +62,7 @@ class Masks(Fold):
         if item is None or (item.seq, part) in self.outputs or part >= len(item.original.parts):
             return False
         return any(
-            item.part_number(index) == part and shown is item.original.parts[part]
+            item.part_number(index) == part and shown == item.original.parts[part]
             for index, shown in enumerate(item.content.parts)
         )
 
