@@ -141,6 +141,8 @@ def _logged(entry: ContentEntry, transcript: Transcript, hiding: Sequence[Compre
     end = transcript.end_of(entry.turn_id)
     if end is not None and (end.outcome == "completed" or entry.seq <= end.kept_to):
         end = None
+    cut_short = transcript.cut_short_behind(entry)
+    end = end or cut_short
     hidden_by = next(
         (
             c.compression_id
@@ -160,6 +162,7 @@ def _logged(entry: ContentEntry, transcript: Transcript, hiding: Sequence[Compre
         outcome=end.outcome if end else None,
         hidden_by=hidden_by,
         reason=(end.reason or None) if end else None,
+        shown=cut_short.shown if cut_short else None,
     )
     match entry:
         case SteerEntry() if entry.reminder:
