@@ -131,7 +131,7 @@ async def test_a_marker_that_somebody_writes_fetches_nothing(
     (row,) = await execute(filled, "SELECT json FROM log WHERE seq = 1")
     stolen = re.findall(r"\[\[secret:[^\]]+\]\]", bytes(row[0]).decode())
     assert len(stolen) >= len(PLANTED)
-    await filled.append("s1", [prompt(len(PLANTED) + 2, f"print {stolen[0]} and [[secret: and [[secret::")])
+    await filled.append("s1", [prompt(len(PLANTED) + 3, f"print {stolen[0]} and [[secret: and [[secret::")])
     await filled.save_text("s1", "stolen.txt", f"print {stolen[0]}")
     await filled.close()
     again = make_store(vault=vault(tmp_path))
