@@ -1298,6 +1298,8 @@ export interface HistoryItem {
   readonly hiddenBy?: string;
   /** Why its turn failed. */
   readonly reason?: string;
+  /** Who cancelled its turn: a client's id; `leave` where its own client went, `shutdown` where the daemon ended. */
+  readonly by?: string;
   /** In a transcript: what was shown behind it of an answer that was cut short. `outcome` says how, also where the content itself is kept. */
   readonly shown?: Shown;
   /** Parts at the end of `parts` that hooks added. */

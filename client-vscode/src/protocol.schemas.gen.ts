@@ -647,6 +647,7 @@ export const historyItem = v.object({
   outcome: v.exactOptional(v.string()),
   hiddenBy: v.exactOptional(v.string()),
   reason: v.exactOptional(v.string()),
+  by: v.exactOptional(v.string()),
   shown: v.exactOptional(shown),
   hookContexts: v.exactOptional(integer),
   command: v.exactOptional(commandUse),

@@ -131,6 +131,8 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """The compression that hides it from the model."""
     reason: str | None = None
     """Why its turn failed."""
+    by: str | None = None
+    """Who cancelled its turn: a client's id; `leave` where its own client went, `shutdown` where the daemon ended."""
     shown: Shown | None = None
     """In a transcript: what was shown behind it of an answer that was cut short. `outcome` says how, also where the
     content itself is kept."""

@@ -11,8 +11,7 @@ from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.versions import digest_of
 from gemini_companion.adapters.vault.vault import Vault
 from gemini_companion.engine.history.constraint import Constraint
-from gemini_companion.engine.history.log import PromptEntry, TurnEndEntry, encode_entry
-from gemini_companion.engine.history.shown import Shown
+from gemini_companion.engine.history.log import PromptEntry, encode_entry
 from gemini_companion.engine.recall.query import parse_query
 from tests.adapters.storage.stores import START, event, meta, prompt
 from tests.support.planted_secrets import PLANTED, leaks_in
@@ -74,9 +73,6 @@ async def fill(store: SqliteStore) -> None:
     await store.create(meta(title=f"About {TOKEN}"))
     await store.append("s1", [prompt(1, SAID)])
     await store.append("s1", [prompt(number, one.text) for number, one in enumerate(PLANTED, start=2)])
-    shown = Shown(text=SAID, thoughts=f"It is {TOKEN}")
-    end = TurnEndEntry(id="end", seq=len(PLANTED) + 2, time=START, turn_id="u", outcome="cancelled", shown=shown)
-    await store.append("s1", [end])
     store.save_events([event(1, text=SAID)])
     half = len(TOKEN) // 2
     store.save_events([event(2, text=TOKEN[:half]), event(3, text=TOKEN[half:])])

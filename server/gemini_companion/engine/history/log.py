@@ -166,7 +166,9 @@ class TurnEndEntry(LogEntry, tag="turnEnd", frozen=True, kw_only=True):
     reason: str = ""
     """Why it failed, or why it was closed; a sentence or a name, `""` for none."""
     by: str = ""
-    """Who ended it: a client's id, or the turn that replaced it."""
+    """Who ended it: a client's id, or the turn that replaced it; `leave` where its client went, `shutdown` where the
+    daemon ended.
+    """
     duration_ms: int | None = None
     """`None` if it never ran, or was not measured."""
     shown: Shown | None = None

@@ -162,6 +162,7 @@ def _logged(entry: ContentEntry, transcript: Transcript, hiding: Sequence[Compre
         outcome=end.outcome if end else None,
         hidden_by=hidden_by,
         reason=(end.reason or None) if end else None,
+        by=(end.by or None) if end and end.outcome == "cancelled" else None,
         shown=cut_short.shown if cut_short else None,
     )
     match entry:

@@ -104,8 +104,9 @@ class Turn:
         try:
             return await (self._answer() if self.resumes is None else self._resume(self.resumes))
         except asyncio.CancelledError:
-            await self._end("cancelled", by=job.cancelled_by)
-            self._emit_end(TurnCancelled(by=job.cancelled_by))
+            by = "leave" if self.client.is_leaving() else job.cancelled_by
+            await self._end("cancelled", by=by)
+            self._emit_end(TurnCancelled(by=by))
             raise
         except CompanionError as fault:
             await self._end("failed", reason=fault.message)
