@@ -1298,6 +1298,10 @@ export interface HistoryItem {
   readonly hiddenBy?: string;
   /** Why its turn failed. */
   readonly reason?: string;
+  /** Who cancelled its turn: a client's id; `leave` where its own client went, `shutdown` where the daemon ended. */
+  readonly by?: string;
+  /** In a transcript: what was shown behind it of an answer that was cut short. `outcome` says how, also where the content itself is kept. */
+  readonly shown?: Shown;
   /** Parts at the end of `parts` that hooks added. */
   readonly hookContexts?: number;
   /** Of a prompt: the slash command that it is; what that stands for are the parts behind what was typed. */
@@ -1316,6 +1320,12 @@ export interface HistoryItem {
   readonly usage?: Usage;
   /** How long the turn took, on its last reply. */
   readonly durationMs?: number;
+}
+
+/** The text of an answer that was cut short, and its thoughts, as far as they came. */
+export interface Shown {
+  readonly text?: string;
+  readonly thoughts?: string;
 }
 
 /** What of the editor went to the model with a turn, and what was withheld and why. */

@@ -619,6 +619,11 @@ export const exported = v.object({
   content: v.string(),
 });
 
+export const shown = v.object({
+  text: v.exactOptional(v.string()),
+  thoughts: v.exactOptional(v.string()),
+});
+
 export const contextReceipt = v.object({
   kind: v.picklist(["delta", "full"]),
   files: v.array(v.string()),
@@ -642,6 +647,8 @@ export const historyItem = v.object({
   outcome: v.exactOptional(v.string()),
   hiddenBy: v.exactOptional(v.string()),
   reason: v.exactOptional(v.string()),
+  by: v.exactOptional(v.string()),
+  shown: v.exactOptional(shown),
   hookContexts: v.exactOptional(integer),
   command: v.exactOptional(commandUse),
   attachments: v.exactOptional(v.array(attachment)),

@@ -115,6 +115,22 @@ async def test_cancel_by_all_three_routes_answers_within_the_bound_and_the_sessi
     assert (await online.ask("gemini/chat", {"prompt": "still there?"}))["text"] == "Here I am."
 
 
+async def test_a_page_of_the_transcript_has_what_came_of_a_cancelled_answer_and_no_view_has_it(
+    online: Editor, emulator: Emulator
+) -> None:
+    emulator.script(slow("one ", "two "), method="streamGenerateContent")
+    chat = online.start("gemini/chat", {"prompt": "count"}, request_id="chat")
+    await online.wait_for("messageDelta")
+    await online.ask("gemini/cancel")
+    with pytest.raises(JsonRpcException):
+        await chat
+    emulator.release()
+    (item,) = (await online.ask("gemini/session/history", {"view": "transcript"}))["contents"]
+    assert (item["kind"], item["outcome"], item["shown"]) == ("prompt", "cancelled", {"text": "one "})
+    assert item["by"].startswith("client-")
+    assert (await online.ask("gemini/session/history", {"view": "model"}))["contents"] == []
+
+
 LASTING = [
     (faults.invalid_key, 1004),
     (faults.forbidden, 1004),

@@ -15,6 +15,7 @@ from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.errors import CompanionError, ModelUnavailable, SessionNotFound
 from gemini_companion.engine.history.content import Content
 from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.results import NewestContents
 from gemini_companion.sessions.transcript.newest import newest_contents
 from gemini_companion.sessions.transcript.pages import history_page
@@ -28,7 +29,8 @@ async def say(studio: Studio, session_id: str) -> None:
 
 
 async def fail(studio: Studio, session_id: str) -> None:
-    studio.model.streams = [ModelUnavailable("Gone.", retryable=False)]
+    said = ModelChunk(parts=({"text": "Because of "},))
+    studio.model.streams = [[said, ModelUnavailable("Gone.", retryable=False)]]
     await studio.chat("Say it again.", session_id=session_id)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from gemini_companion.engine.errors import ModelFault
@@ -30,7 +30,8 @@ def snapshot_with(goal: str) -> str:
     return SNAPSHOT.replace("Mend the parser.", goal)
 
 
-Answer = str | ModelFault | ModelChunk | list[ModelChunk]
+Answer = str | ModelFault | ModelChunk | Sequence[ModelChunk | ModelFault | asyncio.Event]
+"""A fault is raised where it stands, an event waited for."""
 
 
 class ScriptedModel:
@@ -71,9 +72,14 @@ class ScriptedModel:
             raise answer
         if isinstance(answer, ModelChunk):
             answer = [answer]
-        if isinstance(answer, list):
-            for chunk in answer:
-                yield chunk
+        if not isinstance(answer, str):
+            for piece in answer:
+                if isinstance(piece, ModelFault):
+                    raise piece
+                if isinstance(piece, asyncio.Event):
+                    await piece.wait()
+                else:
+                    yield piece
             return
         for word in answer.split(" "):
             yield ModelChunk(parts=({"text": word + " "},))

@@ -89,9 +89,10 @@ export function answerLook(state: AnswerState): AnswerLook {
   return ANSWER_STATES[state];
 }
 
-/** How the turn of a prompt ended, unless it completed. `replaced`: another answer was asked for. */
+/** How the turn of a prompt ended, unless it completed. `left`: nobody stopped it; `replaced`: another answer was asked for. */
 export const PROMPT_OUTCOMES = {
   cancelled: { note: "Stopped by you" },
+  left: { note: "Stopped when its window closed" },
   failed: { note: "Failed" },
   interrupted: { note: "Interrupted" },
   stopped: { note: "Ended early" },

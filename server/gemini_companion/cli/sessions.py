@@ -185,6 +185,8 @@ async def _show(app: Application, client: Client, options: argparse.Namespace) -
     for item in page.contents:
         print(f"--- {item.kind}{_marks(item)}")
         print(harmless(visible_text(item_content(item)) or json.dumps(item.parts, ensure_ascii=False)))
+        if item.shown is not None and item.shown.text:
+            print(f"--- what came of the answer\n{harmless(item.shown.text)}")
 
 
 def _marks(item: HistoryItem) -> str:

@@ -23,6 +23,7 @@ from gemini_companion.engine.history.log import (
     Withheld,
 )
 from gemini_companion.engine.history.retention import Retention
+from gemini_companion.engine.history.shown import Shown
 from gemini_companion.engine.history.tool_entries import CallRecord, Mode
 from gemini_companion.engine.history.verdict import StrategyName, Verdict
 from gemini_companion.engine.tokens.ledger import RequestParts
@@ -130,6 +131,11 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """The compression that hides it from the model."""
     reason: str | None = None
     """Why its turn failed."""
+    by: str | None = None
+    """Who cancelled its turn: a client's id; `leave` where its own client went, `shutdown` where the daemon ended."""
+    shown: Shown | None = None
+    """In a transcript: what was shown behind it of an answer that was cut short. `outcome` says how, also where the
+    content itself is kept."""
     hook_contexts: int = 0
     """Parts at the end of `parts` that hooks added."""
     command: CommandUse | None = None

@@ -27,7 +27,9 @@ from gemini_companion.engine.history.log import (
     PromptEntry,
     ReplyEntry,
     ToolResultEntry,
+    TurnEndEntry,
 )
+from gemini_companion.engine.history.shown import Shown
 from tests.adapters.storage.stores import START, meta, prompt
 from tests.support.patience import PATIENCE
 
@@ -215,8 +217,10 @@ _common: dict[str, Any] = {"id": "e", "time": 1, "turn_id": "t"}
             set(),
         ),
         (IdeContextEntry(seq=1, content=user_text("gizmo"), kind="full", client="c", epoch=1, **_common), set()),
+        (TurnEndEntry(seq=1, outcome="cancelled", shown=Shown(text="gizmo", thoughts="flange"), **_common), {"gizmo"}),
+        (TurnEndEntry(seq=1, outcome="cancelled", reason="gizmo", **_common), set()),
     ],
-    ids=["prompt", "reply and call", "results", "pin", "thought", "IDE context"],
+    ids=["prompt", "reply and call", "results", "pin", "thought", "IDE context", "cut short", "end"],
 )
 async def test_what_is_said_is_found_and_nothing_else(store: SqliteStore, entry: Entry, words: set[str]) -> None:
     async with asyncio.timeout(PATIENCE):

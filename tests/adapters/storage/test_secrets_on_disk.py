@@ -20,7 +20,8 @@ from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.vault.sealing import OUTPUT
 from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.item import Counted, Measure
-from gemini_companion.engine.history.log import encode_entry
+from gemini_companion.engine.history.log import TurnEndEntry, encode_entry
+from gemini_companion.engine.history.shown import Shown
 from gemini_companion.sessions.kept_counts import KeptCount
 from tests.adapters.storage.planted_store import (
     SAID,
@@ -33,7 +34,7 @@ from tests.adapters.storage.planted_store import (
     said,
     vault,
 )
-from tests.adapters.storage.stores import MakeStore, event, execute, meta, prompt
+from tests.adapters.storage.stores import START, MakeStore, event, execute, meta, prompt
 from tests.support.patience import PATIENCE
 from tests.support.planted_secrets import PLANTED, leaks_in
 
@@ -63,6 +64,19 @@ async def test_everything_comes_back_after_a_restart(
     plain = make_store(data_dir=tmp_path / "plain")
     await fill(plain)
     assert (await all_that_is_kept(plain))[:6] == before[:6]
+
+
+async def test_a_secret_in_an_answer_that_was_cut_short_is_in_no_file_and_comes_back(
+    make_store: MakeStore, tmp_path: Path
+) -> None:
+    store = make_store(vault=vault(tmp_path))
+    shown = Shown(text=SAID, thoughts=f"It is {TOKEN}")
+    end = TurnEndEntry(id="e2", seq=2, time=START, turn_id="t", outcome="cancelled", shown=shown)
+    await store.create(meta(), [prompt(1, "Which one?"), end])
+    await store.close()
+    assert leaks(tmp_path) == []
+    _, entries = await make_store(vault=vault(tmp_path)).load("s1")
+    assert entries[-1] == end
 
 
 async def test_what_the_vault_has_is_closed_and_private(filled: SqliteStore, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from gemini_companion.engine.history.log import (
     Withheld,
 )
 from gemini_companion.engine.history.retention import MissingFact, Retention
+from gemini_companion.engine.history.shown import Shown
 from gemini_companion.sessions.ports import SessionMeta
 
 texts = st.one_of(
@@ -173,6 +174,7 @@ _entry_kinds = st.one_of(
         outcome=st.sampled_from(["completed", "interrupted", "replaced"]),
         kept_to=st.integers(0, 9),
         duration_ms=st.none() | st.integers(0, 10**9),
+        shown=st.none() | st.builds(Shown, text=texts, thoughts=texts),
     ),
     _compressions,
     st.builds(PreviewEntry, **_common, compression_id=texts, compression=_compressions, base_seq=st.integers(0, 9)),

@@ -4,6 +4,7 @@ import type { EventParams, OutputsMasked, Usage } from "../../protocol.gen.js";
 import type { ConversationRows } from "./conversationRows.js";
 import { budgetUsed } from "./budgetNotices.js";
 import { compressionConcluded, rowBelow } from "./compressionEvents.js";
+import { cancelledBy } from "./cutShort.js";
 import { errorView } from "./faults.js";
 import { visibleText } from "./history.js";
 import { agentActivity } from "./agentEvents.js";
@@ -91,7 +92,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
         ...(event.by === "interrupted" ? brokenOff(chat, turn) : { state: "stopped" }),
         ...cut(chat.answer(turn)),
       });
-      chat.change(`p:${turn}`, "prompt", { outcome: event.by === "interrupted" ? "interrupted" : "cancelled" });
+      chat.change(`p:${turn}`, "prompt", { outcome: cancelledBy(event.by) });
       return;
     case "ideContextSent":
       addReceipt(chat, turn, receiptOf(event, chat.place));

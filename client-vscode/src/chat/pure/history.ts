@@ -1,16 +1,15 @@
 /** From a session's transcript, as the daemon lists it, to rows. */
 import type { AnswerRow, DividerRow, ErrorView, HiddenRun, PromptRow, Receipt, Row } from "../../panel/contract.js";
 import type { CompressionInfo, Constraint, HistoryItem, Usage } from "../../protocol.gen.js";
-import { COMPRESSION_STATES, PROMPT_OUTCOMES, type PromptOutcome } from "../../panel/statuses.js";
-import { errorView } from "./faults.js";
+import { COMPRESSION_STATES } from "../../panel/statuses.js";
+import { outcomeOf, unanswered, withShown, type Dated, type UnversionedRow } from "./cutShort.js";
 import { keptByTurn } from "./kept.js";
 import { merged, NOTHING_SENT, receiptOf, withFiles } from "./receipts.js";
 import { callsOf, withResults } from "./toolHistory.js";
 import type { Words } from "./toolRows.js";
 import type { Translate } from "./words.js";
 
-/** A row before it gets its version. */
-export type UnversionedRow<R extends Row = Row> = R extends Row ? Omit<R, "version"> : never;
+export type { UnversionedRow };
 
 export interface Transcript {
   readonly items: readonly HistoryItem[];
@@ -126,7 +125,7 @@ export function rowsOf(
     } else if (item.kind === "prompt") {
       turn.prompt = rows.length;
       rows.push(promptOf(item, turnId, dated, turn.receipt, toPlace));
-      if (item.outcome !== undefined && item.outcome !== "replaced") {
+      if (item.outcome !== undefined && (item.outcome !== "replaced" || item.shown)) {
         turn.answer = rows.length;
         rows.push(unanswered(item, turnId, dated, t));
       }
@@ -143,12 +142,9 @@ export function rowsOf(
       rows[turn.answer] = { ...row, tools: withResults(row.tools, turn.results ?? 0, item, words) };
       turn.results = row.tools.length;
     }
+    const row = turn.answer === undefined ? undefined : rows[turn.answer];
+    if (item.shown && row?.kind === "answer") rows[turn.answer ?? 0] = withShown(row, item, t);
   }
-}
-
-interface Dated {
-  readonly time?: number;
-  readonly hiddenBy?: string;
 }
 
 /** What the person wrote: the parts without the attached files, which stand behind them. */
@@ -174,12 +170,8 @@ function promptOf(
     ...dated,
     ...(whole ? { receipt: whole } : {}),
     ...(item.command ? { command: item.command } : {}),
-    ...(isOutcome(item.outcome) ? { outcome: item.outcome } : {}),
+    ...outcomeOf(item),
   };
-}
-
-function isOutcome(outcome: string | undefined): outcome is PromptOutcome {
-  return outcome !== undefined && Object.hasOwn(PROMPT_OUTCOMES, outcome);
 }
 
 /** What is said of a reminder to a model that went round in circles, live and later. */
@@ -191,25 +183,6 @@ export function wasTold(t: Translate, what: string): string {
 export function settled(error: ErrorView): ErrorView {
   const { retryAt: _retryAt, ...rest } = error;
   return { ...rest, actions: [] };
-}
-
-/** The place of an answer that was never finished. */
-function unanswered(item: HistoryItem, turnId: string, dated: Dated, t: Translate): UnversionedRow<AnswerRow> {
-  const blank = {
-    kind: "answer",
-    id: `a:${turnId}`,
-    turnId,
-    model: "",
-    text: "",
-    thoughts: "",
-    tools: [],
-    attempt: 1,
-    ...dated,
-  } as const;
-  if (item.outcome === "cancelled" || item.outcome === "stopped") return { ...blank, state: "stopped" };
-  const message =
-    item.outcome === "interrupted" ? t("The answer was interrupted.") : (item.reason ?? t("The answer failed."));
-  return { ...blank, state: "failed", error: errorView({ kind: "failed", message }, t, 0, turnId) };
 }
 
 function answerOf(

@@ -2,8 +2,15 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { Panel } from "../support/panel.js";
 import { patiently } from "../support/patience.js";
-import type { Stage } from "../support/stage.js";
+import { keepPicture, type Stage } from "../support/stage.js";
 import { Workbench } from "../support/workbench.js";
+
+async function readsAsStopped(panel: Panel, text: string, outcome: string): Promise<void> {
+  const answer = panel.answers.last();
+  await answer.getByText(text).waitFor();
+  await answer.getByText("Stopped. What came is kept above.").waitFor();
+  await panel.prompts.last().getByText(outcome).waitFor();
+}
 
 export function living(set: Stage): void {
   describe("living", () => {
@@ -69,6 +76,36 @@ export function living(set: Stage): void {
         "the draft is there",
         async () => (await panel.composer.inputValue()) === "typed in the last moment" || undefined,
       );
+    });
+
+    test("an answer that was stopped in the middle reads the same after another chat and after a reload", async () => {
+      await set.emulator.script([{ pieces: ["Half of the heron's ", { gate: "never" }, "answer."] }]);
+      await panel.send("Tell me of herons.");
+      await panel.answers.last().getByText("Half of the heron's").waitFor();
+      await panel.stop.click();
+      await panel.answers.last().getByText("Stopped. What came is kept above.").waitFor();
+      await set.newChat();
+      await set.window.command("Gemini: Chats…");
+      await panel.frame
+        .getByRole("searchbox", { name: "Search in all chats" })
+        .or(panel.frame.getByRole("textbox", { name: "Search in all chats" }))
+        .fill("heron's");
+      await panel.frame.getByRole("list", { name: "Chats" }).getByRole("button").first().click();
+      await readsAsStopped(panel, "Half of the heron's", "Stopped by you");
+      await keepPicture(set, "living", "stopped-and-back");
+      await set.window.reload();
+      panel = new Panel(await set.window.showPanel());
+      await readsAsStopped(panel, "Half of the heron's", "Stopped by you");
+    });
+
+    test("a reload in the middle of an answer keeps what came, and says that nobody stopped it", async () => {
+      await set.emulator.script([{ pieces: ["Half of the stork's ", { gate: "never" }, "answer."] }]);
+      await panel.send("Tell me of storks.");
+      await panel.answers.last().getByText("Half of the stork's").waitFor();
+      await set.window.reload();
+      panel = new Panel(await set.window.showPanel());
+      await readsAsStopped(panel, "Half of the stork's", "Stopped when its window closed");
+      await keepPicture(set, "living", "reloaded-in-mid-answer");
     });
 
     test("the daemon is killed in the middle of an answer: what came is kept, it comes back, the chat goes on", async () => {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from gemini_companion.adapters.storage.full_text import put_in, take_out
 from gemini_companion.adapters.storage.indexed_sessions import state_of
 from gemini_companion.engine.history.decode import well_formed
-from gemini_companion.engine.history.log import Entry, PinEntry, decode_entry
+from gemini_companion.engine.history.log import Entry, PinEntry, TurnEndEntry, decode_entry
 from gemini_companion.engine.recall.passages import entry_text, spoken_entry
 from gemini_companion.engine.recall.ranking import PLACE_BITS, spot_of
 from gemini_companion.engine.recall.words import normal, paired, spaced, unspaced_runs
@@ -113,7 +113,11 @@ def _may_say(source: bytes, word: str) -> bool:
 
 
 def searchable_text(entry: Entry) -> str:
-    """An entry's text: prompt or answer, a tool's arguments and results. No thoughts, no attached files."""
+    """An entry's text: prompt or answer, also one that was cut short, a tool's arguments and results. No thoughts, no
+    attached files.
+    """
+    if isinstance(entry, TurnEndEntry):
+        return entry.shown.text if entry.shown is not None else ""
     if isinstance(entry, PinEntry):
         return entry.text
     spoken = spoken_entry(entry)

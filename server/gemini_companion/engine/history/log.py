@@ -19,6 +19,7 @@ from gemini_companion.engine.history.extent import SelectionCut, TextExtent
 from gemini_companion.engine.history.loop_entry import LoopEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.retention import LineSource, Retention
+from gemini_companion.engine.history.shown import Shown
 from gemini_companion.engine.history.tool_entries import (
     AllowanceEntry,
     CallRecord,
@@ -165,9 +166,13 @@ class TurnEndEntry(LogEntry, tag="turnEnd", frozen=True, kw_only=True):
     reason: str = ""
     """Why it failed, or why it was closed; a sentence or a name, `""` for none."""
     by: str = ""
-    """Who ended it: a client's id, or the turn that replaced it."""
+    """Who ended it: a client's id, or the turn that replaced it; `leave` where its client went, `shutdown` where the
+    daemon ended.
+    """
     duration_ms: int | None = None
     """`None` if it never ran, or was not measured."""
+    shown: Shown | None = None
+    """What was shown of an answer that was not finished, for reading; in no view."""
 
 
 class CompressionEntry(LogEntry, tag="compression", frozen=True, kw_only=True):

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final
+
+import msgspec
 
 from gemini_companion.engine.history.block import Block
 from gemini_companion.engine.history.entries import Entries
@@ -21,12 +24,16 @@ from gemini_companion.engine.history.log import (
     ToolResultEntry,
     TurnEndEntry,
 )
+from gemini_companion.engine.history.shown import joined
 from gemini_companion.engine.history.tool_entries import ToolCallEntry
 
 _ENDED: Final = tuple(
     TurnEndEntry(id="", seq=0, time=0, turn_id="", outcome="completed", kept_to=kept_to) for kept_to in (0, 1)
 )
 """Ends of turns that completed, with nothing in the view and with something: nobody asks more of them."""
+
+_BEFORE_END: Final = 64
+"""How far in front of a turn's end its last content is sought: only prompts that it ended without stand between."""
 
 
 class Transcript(Fold):
@@ -40,6 +47,8 @@ class Transcript(Fold):
         self._contents = Entries[ContentEntry]()
         self._ends: dict[str, TurnEndEntry] = {}
         """The last end of each turn; none of one that goes on after it."""
+        self._cut_short: dict[int, TurnEndEntry] = {}
+        """Ends of unfinished answers of which something was shown, by the number of their turn's last content."""
         self._numbers: dict[str, int] = {}
         """By turn with a prompt or a reply, its number here."""
         self._begun, self._replies, self._durations = array("q"), array("q"), array("q")
@@ -83,6 +92,7 @@ class Transcript(Fold):
                 self.open_turns.pop(entry.turn_id, None)
                 self.turns -= entry.outcome == "replaced"  # only the turn that replaced it counts
                 self._ends[entry.turn_id] = _ENDED[entry.kept_to > 0] if entry.outcome == "completed" else entry
+                self._keep_shown(entry)
                 if entry.duration_ms is not None:
                     self._durations[self._number(entry.turn_id)] = max(0, entry.duration_ms)
             case _:
@@ -110,6 +120,20 @@ class Transcript(Fold):
     def end_of(self, turn_id: str) -> TurnEndEntry | None:
         """How a turn ended; `None` if it has not, or goes on. Of one that completed it says no more than that."""
         return self._ends.get(turn_id)
+
+    def cut_short_behind(self, content: ContentEntry) -> TurnEndEntry | None:
+        """The end of an answer behind this content that was shown and not finished, if one was; the turn may go on."""
+        return self._cut_short.get(content.seq)
+
+    def _keep_shown(self, end: TurnEndEntry) -> None:
+        if end.shown is None:
+            return
+        contents = islice(reversed(self._contents), _BEFORE_END)
+        last = next((content.seq for content in contents if content.turn_id == end.turn_id), None)
+        if last is not None:
+            before = self._cut_short.get(last)
+            shown = end.shown if before is None or before.shown is None else joined(before.shown, end.shown)
+            self._cut_short[last] = msgspec.structs.replace(end, shown=shown)
 
     def duration_ms(self, reply: ReplyEntry) -> int | None:
         """How long the turn took, for its last reply only; if that was not logged, by the times of its entries."""

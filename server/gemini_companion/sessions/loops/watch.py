@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -18,7 +18,7 @@ from gemini_companion.engine.loops.chanting import Chant, Chanting
 from gemini_companion.engine.loops.cycles import LONGEST, CallCycles, digest_of
 from gemini_companion.engine.loops.opinion import SURE, Schedule
 from gemini_companion.engine.loops.words import LONGEST_DETAIL, reminder_of, stopped_by
-from gemini_companion.sessions.events import LoopDetected, MessageDelta, MessageDiscarded
+from gemini_companion.sessions.events import Event, LoopDetected, MessageDelta, MessageDiscarded
 from gemini_companion.sessions.log_writer import Draft
 from gemini_companion.sessions.loops.asking import ask_whether_stuck
 from gemini_companion.sessions.models.registry import ModelChoice
@@ -82,7 +82,7 @@ class LoopWatch:
             self._chant = self._chanting.feed(text)
         return self._chant is not None
 
-    def answered(self, parts: tuple[Part, ...], attempt: int) -> tuple[Part, ...]:
+    def answered(self, parts: tuple[Part, ...], attempt: int, emit: Callable[[Event], None]) -> tuple[Part, ...]:
         """The answer is whole, or was cut: then without what it repeats. What was shown of it is corrected."""
         self._before = None
         if self._chant is None:
@@ -93,9 +93,8 @@ class LoopWatch:
         kept = self._chant.kept_of(text)
         if kept == text:
             return parts
-        emit, turn_id = self.session.emit, self.turn_id
-        emit(MessageDiscarded(attempt=attempt, reason="The answer repeated itself."), turn_id)
-        emit(MessageDelta(text=kept, attempt=attempt + 1), turn_id)
+        emit(MessageDiscarded(attempt=attempt, reason="The answer repeated itself."))
+        emit(MessageDelta(text=kept, attempt=attempt + 1))
         return _cut(parts, len(kept))
 
     # --- a round

@@ -142,6 +142,8 @@ def _logged(entry: ContentEntry, transcript: Transcript, hiding: Sequence[Compre
     end = transcript.end_of(entry.turn_id)
     if end is not None and (end.outcome == "completed" or entry.seq <= end.kept_to):
         end = None
+    cut_short = transcript.cut_short_behind(entry)
+    end = end or cut_short
     hidden_by = next(
         (
             c.compression_id
@@ -161,6 +163,8 @@ def _logged(entry: ContentEntry, transcript: Transcript, hiding: Sequence[Compre
         outcome=end.outcome if end else None,
         hidden_by=hidden_by,
         reason=(end.reason or None) if end else None,
+        by=(end.by or None) if end and end.outcome == "cancelled" else None,
+        shown=cut_short.shown if cut_short else None,
     )
     match entry:
         case SteerEntry() if entry.reminder:

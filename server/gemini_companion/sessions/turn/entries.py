@@ -13,6 +13,7 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
     TurnOutcome,
 )
+from gemini_companion.engine.history.shown import Shown
 from gemini_companion.engine.history.tool_entries import SteerEntry
 from gemini_companion.engine.history.usage import Usage, sum_of
 from gemini_companion.engine.hooks.merging import hook_context
@@ -91,6 +92,7 @@ class TurnEntries:
         reason: str = "",
         by: str = "",
         duration_ms: int | None = None,
+        shown: Shown | None = None,
     ) -> Draft:
         """The turn's end. `kept_to` is the last entry that stays; `None`: all before this one."""
         stamp = self._session.stamp()
@@ -103,6 +105,7 @@ class TurnEntries:
             reason=reason,
             by=by,
             duration_ms=duration_ms,
+            shown=shown,
         )
 
     def replaced(self, turn_id: str | None) -> list[Draft]:

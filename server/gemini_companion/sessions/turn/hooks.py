@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from gemini_companion.engine.hooks.model_text import (
 )
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.clients import Client
-from gemini_companion.sessions.events import MessageDelta, MessageDiscarded
+from gemini_companion.sessions.events import Event, MessageDelta, MessageDiscarded
 from gemini_companion.sessions.hooks.service import MOST_AGAIN
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.session import Session
@@ -129,7 +129,7 @@ class TurnHooks:
             return msgspec.structs.replace(request, must_call=tuple(str(tool["name"]) for tool in known))
         return msgspec.structs.replace(request, tools=known) if chosen.tool_names else request
 
-    async def after_model(self, request: ModelRequest, answer: Answer) -> Answer:
+    async def after_model(self, request: ModelRequest, answer: Answer, emit: Callable[[Event], None]) -> Answer:
         """The answer as hooks want it. Raises `Blocked`."""
         if not self.session.services.hooks.has(self.session, "AfterModel"):
             return answer
@@ -143,13 +143,11 @@ class TurnHooks:
         verdict = await self._run("AfterModel", {"llm_request": told_of(request), "llm_response": response})
         text = text_of_response(verdict.llm_response)
         if text and text != spoken(answer.parts):
-            self.session.emit(
-                MessageDiscarded(attempt=answer.attempt, reason="A hook changed the answer."), self.turn_id
-            )
-            self.session.emit(MessageDelta(text=text, attempt=answer.attempt + 1), self.turn_id)
+            emit(MessageDiscarded(attempt=answer.attempt, reason="A hook changed the answer."))
+            emit(MessageDelta(text=text, attempt=answer.attempt + 1))
             answer = replace(answer, parts=with_text(answer.parts, text))
         if verdict.blocks or verdict.stops:
-            self.session.emit(MessageDiscarded(attempt=answer.attempt, reason=_REFUSED), self.turn_id)
+            emit(MessageDiscarded(attempt=answer.attempt, reason=_REFUSED))
             raise Blocked(f"A hook refused the answer: {verdict.reason}", hint=_HINT)
         return answer
 

@@ -85,6 +85,7 @@ class TurnLoop:
             # Written ahead of the next entries: of what acts or asks about a call, else of the results.
             self._model_change, drafts = self.entries.model_change(self.asked_model)
             session.write_later(*drafts, self.entries.reply(answer, self.requests.choice.name))
+            self.requests.showing.clear()
             self.asked_model = None  # it is in the log with that answer
             rounds += not calls.is_empty
             if again:

@@ -19,7 +19,7 @@ from gemini_companion.sessions.constraints.request import assured
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.context.ide import DueContext, prepare_context
 from gemini_companion.sessions.context.system_prompt import settle_system_prompt
-from gemini_companion.sessions.events import ContextWindowWillOverflow, Event, MessageDelta
+from gemini_companion.sessions.events import ContextWindowWillOverflow, Event, MessageDelta, MessageDiscarded
 from gemini_companion.sessions.loops.watch import LoopWatch
 from gemini_companion.sessions.models.port import LocalContext, ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
@@ -30,6 +30,7 @@ from gemini_companion.sessions.statistics.recording import Recorded
 from gemini_companion.sessions.tools.tooling import Outputs, WholeOutputs
 from gemini_companion.sessions.turn.hooks import TurnHooks
 from gemini_companion.sessions.turn.overflow import OVERFLOW_SHARE, overflow_of, overflow_of_view, what_is_too_much
+from gemini_companion.sessions.turn.showing import Showing
 from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, SHORT_RETRY_SECONDS, Answer, stream_answer
 
 FITTED_SHARE: Final = 0.9
@@ -65,6 +66,7 @@ class Requests:
     hooks: TurnHooks
     loops: LoopWatch = field(init=False)
     outputs: Outputs = field(default_factory=WholeOutputs)
+    showing: Showing = field(default_factory=Showing)
     compression: CompressionResult | None = None
     """The compression that ran within the turn."""
     too_much: str = ""
@@ -91,6 +93,7 @@ class Requests:
 
     def emit(self, event: Event) -> None:
         """Emit an event of the turn."""
+        self.showing.hear(event)
         self.session.emit(event, self.turn_id)
 
     async def make_room(self, content: Content) -> tuple[DueContext, ContextWindowWillOverflow | None]:
@@ -182,8 +185,12 @@ class Requests:
             except ModelUnavailable as fault:
                 rerouted = reroute(self.session, self.choice, fault)
                 if rerouted is None:
+                    for event in self.showing.taken_back():
+                        self.emit(event)
                     raise
                 self.choice, change = rerouted
+                if self.showing:
+                    self.emit(MessageDiscarded(attempt=self.showing.attempt, reason=fault.message))
                 self.emit(change)
             else:
                 services.models.availability.answered(self.choice.name)
@@ -256,10 +263,10 @@ class Requests:
             watched=lambda: self.hooks.watch(wished),
             listener=self.loops,
         )
-        answer = replace(answer, parts=self.loops.answered(answer.parts, answer.attempt))
+        answer = replace(answer, parts=self.loops.answered(answer.parts, answer.attempt, self.emit))
         if wished is request and answer.usage is not None and self.choice.provider.capabilities.counts_remotely:
             session.observe(self.choice, answer.usage.prompt_tokens, parts)
-        return await self.hooks.after_model(wished, answer)
+        return await self.hooks.after_model(wished, answer, self.emit)
 
     def _local_context(self) -> LocalContext | None:
         """What the provider may know besides the request; `None` unless it runs on this machine."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, Protocol, cast
 
-from gemini_companion.engine.errors import Blocked, ModelFault, ModelUnavailable
+from gemini_companion.engine.errors import Blocked, ContextOverflow, ModelFault, ModelUnavailable
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.engine.history.loop_entry import LOOP
@@ -129,6 +129,7 @@ async def stream_answer(
     watched: Callable[[], Watch | None] = lambda: None,
 ) -> Answer:
     """Stream an answer, emitting each piece. Retries; a void attempt is reported as `messageDiscarded` before the next.
+    What came of the last one stays shown, unless it was refused: it is all that there is.
 
     `retries` bounds the waiting; `watched` gives what looks at the pieces of one attempt before they are shown. Where
     `listener` has heard enough, the request is ended, and what came is the answer, with the finish reason `LOOP`.
@@ -144,7 +145,7 @@ async def stream_answer(
             await _receive(chunks, draft, emit, attempt, request.model, watched(), listener)
             return replace(_checked(draft, bool(request.tools)), attempt=attempt)
         except ModelFault as fault:
-            if draft.shown or retries.allows(fault, attempt):
+            if retries.allows(fault, attempt) or (draft.shown and isinstance(fault, Blocked | ContextOverflow)):
                 emit(MessageDiscarded(attempt=attempt, reason=fault.message))
             if not await retries.wait_before_retry(fault, attempt):
                 raise

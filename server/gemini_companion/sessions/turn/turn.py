@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import msgspec
 
@@ -103,8 +104,9 @@ class Turn:
         try:
             return await (self._answer() if self.resumes is None else self._resume(self.resumes))
         except asyncio.CancelledError:
-            await self._end("cancelled", by=job.cancelled_by)
-            self._emit_end(TurnCancelled(by=job.cancelled_by))
+            by = "leave" if self.client.is_leaving() else job.cancelled_by
+            await self._end("cancelled", by=by)
+            self._emit_end(TurnCancelled(by=by))
             raise
         except CompanionError as fault:
             await self._end("failed", reason=fault.message)
@@ -310,7 +312,8 @@ class Turn:
         )
 
     async def _end(self, outcome: TurnOutcome, *, reason: str = "", by: str = "") -> None:
-        """Close the turn in the log: the prompt stays readable, the view is as before but for finished rounds.
+        """Close the turn in the log: the prompt stays readable, and so does what was shown of an unfinished answer;
+        the view is as before but for finished rounds.
 
         Calls that were interrupted get a result that says so; prompts that steered and stand in no request are prompts
         of their own, which ended with it. If the store fails, the entries are written ahead of the
@@ -326,11 +329,9 @@ class Turn:
         closing = self.loop.closing(by) if self.loop is not None else []
         drafts += closing
         kept_to = self.loop.kept_to if self.loop is not None else self._kept_before
-        end = self.entries.end
-        if closing:
-            drafts.append(lambda seq: end(outcome, kept_to=seq - 1, reason=reason, by=by, duration_ms=duration)(seq))
-        else:
-            drafts.append(end(outcome, kept_to=kept_to, reason=reason, by=by, duration_ms=duration))
+        shown = self.loop.requests.showing.kept() if self.loop is not None else None
+        end = partial(self.entries.end, outcome, reason=reason, by=by, duration_ms=duration, shown=shown)
+        drafts.append((lambda seq: end(kept_to=seq - 1)(seq)) if closing else end(kept_to=kept_to))
         if self.has_excluded and (closing or kept_to):  # what the new rounds did is done: they replace the old turn
             drafts += self.entries.replaced(self.replaces)
         await self._write_end(*drafts)
