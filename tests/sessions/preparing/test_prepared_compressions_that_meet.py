@@ -225,6 +225,44 @@ async def test_a_failing_summariser_costs_few_calls_and_no_answer(desk: Studio, 
     assert not [entry for entry in session.history.entries if isinstance(entry, CompressionEntry)]
 
 
+@pytest.mark.parametrize("answer", [ModelUnavailable("down", retryable=False), "no snapshot"])
+async def test_a_full_window_that_joins_one_which_fails_asks_no_model_again(
+    desk: Studio, slow: SlowSummariser, answer: Any
+) -> None:
+    session = await chat_at(desk, 1)
+    slow.default_answer = answer
+    await desk.chat("go on")
+    await within(slow.summarising)
+    desk.set(token_limit_override=session.token_count(session.choice()).tokens + 50)
+    turn = begin(desk.chat("word " * 600))
+    await desk.heard.wait_for(CompressionStarted)
+    (joined,) = session.compressions.previews()
+    slow.may_summarise.set()
+    answered = await turn
+    assert answered.stopped == "contextWindowWillOverflow"
+    (failed,) = desk.heard.of(CompressionFailed)
+    assert failed.compression_id == joined.compression_id
+    assert slow.asked == (1 if isinstance(answer, ModelUnavailable) else 3)  # summarising, verifying, repairing
+    (attempt,) = [entry for entry in session.history.entries if isinstance(entry, AttemptEntry)]
+    assert (attempt.result, attempt.forced, attempt.result.trigger) == (answered.compression, False, "auto")
+
+
+async def test_a_request_to_compress_that_joins_one_which_fails_has_its_failure(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.85)
+    await desk.chat("go on")
+    await within(slow.summarising)
+    slow.default_answer = ModelUnavailable("down", retryable=False)
+    asked = begin(desk.compress())
+    await desk.heard.wait_for(CompressionStarted)
+    slow.may_summarise.set()
+    with pytest.raises(ModelUnavailable):
+        await asked
+    assert slow.asked == len(desk.heard.of(CompressionFailed)) == 1
+    assert [entry.forced for entry in session.history.entries if isinstance(entry, AttemptEntry)] == [True]
+
+
 async def test_one_that_is_made_anew_takes_the_place_of_the_older_only_when_it_is_ready(
     desk: Studio, slow: SlowSummariser
 ) -> None:
