@@ -25,6 +25,8 @@ from gemini_companion.sessions.kept_counts import KeptTokens
 from gemini_companion.sessions.listed_counts import count_on, kept_tokens
 from gemini_companion.sessions.pins import pin
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.transcript.inspection import context_report
+from tests.support.conversations import dialogue
 from tests.support.logs import LEDGER
 from tests.support.preparing_desk import chat_at, reach_trigger
 from tests.support.sessions import Studio
@@ -131,3 +133,23 @@ async def test_what_is_logged_after_the_number_was_kept_leaves_it_over_a_restart
     info = await second.app.open_session(second.client, session.session_id)
     again = await second.app.load(second.client, None)
     assert (info.token_count, again.token_count(again.choice())) == (before.tokens, before)
+
+
+@pytest.mark.parametrize("is_held", [True, False], ids=["held by another process", "after a restart"])
+async def test_a_chat_that_is_merely_read_has_the_number_of_the_list(opened: Any, is_held: bool) -> None:
+    first: Studio = opened()
+    session = await first.load(dialogue(10))
+    await first.chat("go on")
+    before = session.token_count(session.choice())
+    assert before.source == "api"
+    if not is_held:
+        await first.app.close()
+    second: Studio = opened()
+    (listed,) = (await second.app.list_sessions()).sessions
+    for _ in range(2):  # one that is not held is read anew each time
+        read = await second.app.load(second.client, session.session_id)
+        report = context_report(read)
+        assert (listed.token_count, read.token_count(read.choice())) == (before.tokens, before)
+        assert report.token_count == before.tokens
+        assert report.by_part.environment > 0
+    assert (await second.app.list_sessions()).sessions[0].token_count == before.tokens
