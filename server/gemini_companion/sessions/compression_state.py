@@ -286,9 +286,14 @@ class ActiveCompressions:
 
     @property
     def shown(self) -> Compression | None:
-        """The one that the status reports; `None` if there is none."""
+        """The one that shows: what people wait for, else a preview, else one that is prepared; `None` without any."""
         loud = (compression for compression in self._active() if not compression.is_quiet)
         return self.installing or next(loud, None) or next(self._active(), None)
+
+    def reported(self, *, is_prepared: bool) -> Compression | None:
+        """The one whose id, step and time the status has; `None` where that is of what `is_prepared`."""
+        shown = self.shown
+        return None if is_prepared and shown is not None and shown.is_quiet else shown
 
     def state(self, *, is_prepared: bool) -> Literal["idle", "running", "preparing", "prepared"]:
         """What the status says; one that people wait for comes first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from gemini_companion.engine.errors import ModelUnavailable
@@ -277,8 +278,10 @@ async def test_one_that_is_made_anew_takes_the_place_of_the_older_only_when_it_i
     desk.set(compression_token_cap=round(tokens / 0.9))
     await desk.chat("on")
     await within(slow.summarising)
-    assert session.prepared.entry is first
-    assert state(desk, session) == "prepared"
+    assert session.prepared.entry is first is not None
+    report = session.status(desk.client)
+    assert (report.state, report.compression_id) == ("prepared", first.compression_id)
+    assert (report.phase, report.elapsed_ms) == (msgspec.UNSET, msgspec.UNSET)  # those of the new one are not its own
     slow.may_summarise.set()
     await settled(session)
     assert session.prepared.entry is not None
