@@ -45,7 +45,7 @@ async def test_a_request_to_compress_joins_it_and_tells_what_it_does(desk: Studi
     assert state(desk, session) == "running"
     slow.may_summarise.set()
     result = await asked
-    assert (result.status, result.trigger) == ("COMPRESSED", "manual")
+    assert (result.status, result.trigger, result.model_calls) == ("COMPRESSED", "manual", BOTH_CALLS)
     assert slow.asked == BOTH_CALLS
 
 
@@ -106,7 +106,7 @@ async def test_one_that_a_preview_joins_while_it_is_being_written_belongs_to_the
 async def test_a_request_to_compress_installs_what_is_prepared(desk: Studio, slow: SlowSummariser) -> None:
     await prepared(desk, slow)
     result = await desk.compress()
-    assert (result.status, result.trigger) == ("COMPRESSED", "manual")
+    assert (result.status, result.trigger, result.model_calls) == ("COMPRESSED", "manual", BOTH_CALLS)
     assert slow.asked == BOTH_CALLS
 
 

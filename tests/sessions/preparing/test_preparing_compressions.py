@@ -230,7 +230,7 @@ async def test_a_full_window_waits_for_what_is_being_prepared_and_says_so(desk: 
     slow.may_summarise.set()
     answered = await turn
     assert answered.compression is not None
-    assert answered.compression.status == "COMPRESSED"
+    assert (answered.compression.status, answered.compression.model_calls) == ("COMPRESSED", BOTH_CALLS)
     assert slow.asked == BOTH_CALLS
     assert answered.text == "Done. "
 

@@ -29,12 +29,13 @@ async def install_preview(
     at_safe_point_of: ModelChoice | None = None,
     *,
     trigger: Trigger | None = None,
+    work: CompressionResult | None = None,
 ) -> CompressionResult:
     """`preview.install_preview`."""
     await load("gemini_companion.sessions.compression.preview")
     from gemini_companion.sessions.compression import preview
 
-    return await preview.install_preview(session, compression_id, client, at_safe_point_of, trigger=trigger)
+    return await preview.install_preview(session, compression_id, client, at_safe_point_of, trigger=trigger, work=work)
 
 
 async def hand_on(

@@ -203,7 +203,8 @@ async def _reuse(
         result = await under_way.job.wait(client)
         if result.status == "PREVIEW":
             is_own = True
-            return await install_preview(session, under_way.compression_id, client, at_safe_point_of)
+            work = result if was_quiet else None
+            return await install_preview(session, under_way.compression_id, client, at_safe_point_of, work=work)
     except Cancelled:
         if is_own:
             raise
