@@ -278,7 +278,8 @@ async def test_one_that_is_made_anew_takes_the_place_of_the_older_only_when_it_i
     desk.set(compression_token_cap=round(tokens / 0.9))
     await desk.chat("on")
     await within(slow.summarising)
-    assert session.prepared.entry is first is not None
+    assert first is not None
+    assert session.prepared.entry is first
     report = session.status(desk.client)
     assert (report.state, report.compression_id) == ("prepared", first.compression_id)
     assert (report.phase, report.elapsed_ms) == (msgspec.UNSET, msgspec.UNSET)  # those of the new one are not its own
