@@ -73,6 +73,8 @@ class Compression:
     ) -> None:
         self.compression_id = compression_id
         self.kind: Kind = kind
+        self.was_prepared = kind == "prepare"
+        """Begun for nobody, whoever waits for it by now."""
         self.trigger: Trigger = trigger
         self.wish = wish
         self.urgency = Urgency("later" if kind == "prepare" else "first")

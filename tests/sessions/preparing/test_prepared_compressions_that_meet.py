@@ -17,8 +17,9 @@ from gemini_companion.sessions.compression_events import (
     CompressionStarted,
 )
 from gemini_companion.sessions.events import SettingsChanged, WaitingForSlot
+from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.session import Session
-from tests.support.patience import until
+from tests.support.patience import until, until_in
 from tests.support.preparing_desk import (
     BOTH_CALLS,
     begin,
@@ -248,20 +249,22 @@ async def test_a_full_window_that_joins_one_which_fails_asks_no_model_again(
     assert (attempt.result, attempt.forced, attempt.result.trigger) == (answered.compression, False, "auto")
 
 
-async def test_a_request_to_compress_that_joins_one_which_fails_has_its_failure(
+async def test_every_request_to_compress_that_joins_one_which_fails_has_its_failure(
     desk: Studio, slow: SlowSummariser
 ) -> None:
     session = await chat_at(desk, 0.85)
     await desk.chat("go on")
     await within(slow.summarising)
     slow.default_answer = ModelUnavailable("down", retryable=False)
-    asked = begin(desk.compress())
-    await desk.heard.wait_for(CompressionStarted)
+    asked = [begin(desk.compress()) for _ in range(2)]
+    await until_in(Job.wait, 2)
     slow.may_summarise.set()
-    with pytest.raises(ModelUnavailable):
-        await asked
+    for one in asked:
+        with pytest.raises(ModelUnavailable):
+            await one
     assert slow.asked == len(desk.heard.of(CompressionFailed)) == 1
-    assert [entry.forced for entry in session.history.entries if isinstance(entry, AttemptEntry)] == [True]
+    attempts = [entry for entry in session.history.entries if isinstance(entry, AttemptEntry)]
+    assert [(entry.forced, entry.result.trigger) for entry in attempts] == [(True, "manual")] * 2
 
 
 async def test_one_that_is_made_anew_takes_the_place_of_the_older_only_when_it_is_ready(

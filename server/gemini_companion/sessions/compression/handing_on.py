@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import msgspec
+
 from gemini_companion.engine.errors import ModelFault
 from gemini_companion.engine.history.log import AttemptEntry, CompressionResult
 from gemini_companion.sessions.compression.job import new_compression
@@ -20,6 +22,7 @@ async def hand_on(
     or its fault; a turn goes on with the cuts.
     """
     stamp, forced = session.stamp(), choice is None
+    failed = msgspec.structs.replace(failed, trigger="manual" if forced else "auto")  # others may have joined too
     tokens, name = session.token_count(choice or session.choice()).tokens, type(fault).__name__ if fault else ""
     await session.append(
         lambda seq: AttemptEntry(**stamp, seq=seq, result=failed, forced=forced, token_count=tokens, fault=name)

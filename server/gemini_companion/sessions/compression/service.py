@@ -195,15 +195,14 @@ async def _reuse(
     """
     if under_way is None:
         return None
-    was_quiet = under_way.is_quiet
-    is_own = was_quiet and not under_way.job.cancelled_by
+    is_own = under_way.is_quiet and not under_way.job.cancelled_by
     under_way.adopt("manual" if at_safe_point_of is None else "auto")
     fault: ModelFault | None = None
     try:
         result = await under_way.job.wait(client)
         if result.status == "PREVIEW":
             is_own = True
-            work = result if was_quiet else None
+            work = result if under_way.was_prepared else None
             return await install_preview(session, under_way.compression_id, client, at_safe_point_of, work=work)
     except Cancelled:
         if is_own:
@@ -213,7 +212,7 @@ async def _reuse(
         if not isinstance(error, ModelFault) or under_way.failed_with is None:
             return None
         result, fault = under_way.failed_with, error
-    if was_quiet and _would_repeat(session, under_way, fault):
+    if under_way.was_prepared and _would_repeat(session, under_way, fault):
         return await hand_on(session, result, fault, at_safe_point_of)
     is_of_use = result.status in _INSTALLED or (result.status == "NOOP" and at_safe_point_of is None)
     return result if is_of_use and fault is None else None
