@@ -16,7 +16,7 @@ from gemini_companion.engine.errors import (
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import AttemptEntry
 from gemini_companion.sessions.compression.undo import undo
-from gemini_companion.sessions.compression_events import CompressionFailed
+from gemini_companion.sessions.compression_events import CompressionFailed, CompressionStarted
 from tests.support.conversations import agent_run, dialogue
 from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import Studio
@@ -195,3 +195,33 @@ async def test_an_attempt_that_changed_nothing_is_kept_for_the_status(studio: St
     result = await studio.compress()
     assert isinstance(session.history.entries[-1], AttemptEntry)
     assert session.status(studio.client).last == result
+
+
+@pytest.mark.parametrize("answer", [ModelUnavailable("down", retryable=False), "nothing of use"])
+async def test_a_full_window_asks_no_model_again_for_the_prompt_for_which_one_has_just_failed(
+    studio: Studio, answer: ModelUnavailable | str
+) -> None:
+    session = await studio.load(dialogue(10))
+    tokens = session.token_count(session.choice()).tokens
+    studio.set(compression_token_cap=tokens, token_limit_override=tokens + 50)
+    studio.model.default_answer = answer
+    for sent in (1, 2):  # a prompt that is sent again may try
+        answered = await studio.chat("word " * 600)
+        assert answered.stopped == "contextWindowWillOverflow"
+        assert len(studio.heard.of(CompressionStarted)) == len(studio.heard.of(CompressionFailed)) == sent
+        attempts = [entry for entry in session.history.entries if isinstance(entry, AttemptEntry)]
+        assert [attempt.result.trigger for attempt in attempts] == ["auto"] * sent
+    assert not session.status(studio.client).has_failed_compression_attempt
+
+
+async def test_a_full_window_shortens_outputs_where_a_model_has_just_failed_for_the_prompt(studio: Studio) -> None:
+    session = await studio.load([*agent_run(3, 20_000), model_text("All green."), *dialogue(2)])
+    tokens = session.token_count(session.choice()).tokens
+    studio.set(compression_token_cap=500, token_limit_override=round(tokens / 1.1))
+    studio.model.default_answer = "nothing of use"
+    answered = await studio.chat("go on")
+    assert answered.compression is not None
+    assert answered.compression.status == "CONTENT_TRUNCATED"
+    assert answered.text == "Done. "
+    assert studio.model.kinds().count("utility_compressor") == 3
+    assert session.token_count(session.choice()).tokens < tokens / 2

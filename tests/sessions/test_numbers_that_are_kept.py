@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from gemini_companion.engine.history.content import user_text
-from gemini_companion.engine.history.log import Entry, PromptEntry, ResumeEntry, TurnEndEntry
+from gemini_companion.engine.history.log import (
+    Entry,
+    PinEntry,
+    PromptEntry,
+    RatingEntry,
+    ResumeEntry,
+    TurnEndEntry,
+)
+from gemini_companion.engine.history.tool_entries import ModeEntry
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.ledger import EstimatedParts, TokenLedger
+from gemini_companion.sessions.compression_events import CompressionPrepared
 from gemini_companion.sessions.kept_counts import KeptTokens
 from gemini_companion.sessions.listed_counts import count_on, kept_tokens
+from gemini_companion.sessions.pins import pin
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.transcript.inspection import context_report
+from tests.support.conversations import dialogue
 from tests.support.logs import LEDGER
+from tests.support.preparing_desk import chat_at, reach_trigger
+from tests.support.sessions import Studio
 
 PARTS = EstimatedParts(messages=4_000)
 
@@ -46,8 +63,14 @@ def source_after(kept: KeptTokens | None, *more: Entry) -> str:
 
 @pytest.mark.parametrize(
     "more",
-    [(), (entry(ResumeEntry, 3),), (prompt(3), entry(ResumeEntry, 4), entry(ResumeEntry, 5, reason="takeOver"))],
-    ids=["as it was", "opened again", "grown and opened twice"],
+    [
+        (),
+        (entry(ResumeEntry, 3),),
+        (prompt(3), entry(ResumeEntry, 4), entry(ResumeEntry, 5, reason="takeOver")),
+        (entry(RatingEntry, 3, compression_id="c", rating=1), entry(ModeEntry, 4, mode="acceptEdits")),
+        (prompt(3), entry(TurnEndEntry, 4, turn_id="t3", outcome="interrupted"), entry(ResumeEntry, 5)),
+    ],
+    ids=["as it was", "opened again", "grown and opened twice", "rated, and in another mode", "a turn that was lost"],
 )
 def test_a_number_by_the_api_is_one_after_the_session_was_opened_again(more: tuple[Entry, ...]) -> None:
     assert source_after(kept(), *more) == "api"
@@ -57,16 +80,76 @@ def test_a_number_by_the_api_is_one_after_the_session_was_opened_again(more: tup
     "more",
     [
         (entry(ResumeEntry, 3, reason="clear"),),
-        (prompt(3), entry(TurnEndEntry, 4, turn_id="t3", outcome="interrupted"), entry(ResumeEntry, 5)),
+        (entry(PinEntry, 3, pin_id="p", text="Use tabs."), entry(ResumeEntry, 4)),
+        (entry(TurnEndEntry, 3, turn_id="t1", outcome="replaced"), entry(ResumeEntry, 4)),
     ],
-    ids=["cleared", "a turn that left the view"],
+    ids=["cleared", "pinned to", "answered anew"],
 )
-def test_a_view_that_was_changed_since_is_estimated(more: tuple[Entry, ...]) -> None:
-    assert source_after(kept(), *more) == "estimate"
+def test_a_view_that_was_changed_since_is_estimated_by_what_the_counts_taught(more: tuple[Entry, ...]) -> None:
+    after, ledger = history(*more), TokenLedger()
+    count_on(ledger, after, kept())
+    found = ledger.read("m", after.epoch, PARTS)
+    assert found.source == "estimate"
+    assert found.tokens == pytest.approx(4_700, abs=1)
 
 
 def test_a_number_of_a_longer_log_of_other_rules_or_of_none_is_not_taken() -> None:
     found = kept()
-    others = [KeptTokens(version=99, rules=found.rules, memory=found.memory)]
-    others.append(KeptTokens(version=2, rules=found.rules + 1, memory=found.memory))
+    others = [msgspec.structs.replace(found, version=99), msgspec.structs.replace(found, rules=found.rules + 1)]
     assert {source_after(one) for one in (*others, None)} == {"estimate"}
+
+
+def test_one_that_was_kept_without_its_view_is_estimated() -> None:
+    assert source_after(msgspec.structs.replace(kept(), epoch=0)) == "estimate"
+
+
+async def _ask_for_nothing(_: Studio, __: Session) -> None:
+    """What is prepared is written when the session's number is kept already."""
+
+
+async def _pin(studio: Studio, session: Session) -> None:
+    await pin(session, text="Keep it short.")
+    reach_trigger(studio, session)
+
+
+async def _set_mode(_: Studio, session: Session) -> None:
+    stamp = session.stamp()
+    await session.append(lambda seq: ModeEntry(**stamp, seq=seq, mode="acceptEdits"))
+
+
+@pytest.mark.parametrize("happen", [_ask_for_nothing, _pin, _set_mode])
+async def test_what_is_logged_after_the_number_was_kept_leaves_it_over_a_restart(
+    opened: Any, happen: Callable[[Studio, Session], Any]
+) -> None:
+    first: Studio = opened()
+    first.set(compression_background="auto")
+    session = await chat_at(first, 0.85)
+    await first.chat("go on")
+    await first.heard.wait_for(CompressionPrepared)
+    await happen(first, session)
+    before = session.token_count(session.choice())
+    await first.app.close()
+    second: Studio = opened()
+    info = await second.app.open_session(second.client, session.session_id)
+    again = await second.app.load(second.client, None)
+    assert (info.token_count, again.token_count(again.choice())) == (before.tokens, before)
+
+
+@pytest.mark.parametrize("is_held", [True, False], ids=["held by another process", "after a restart"])
+async def test_a_chat_that_is_merely_read_has_the_number_of_the_list(opened: Any, is_held: bool) -> None:
+    first: Studio = opened()
+    session = await first.load(dialogue(10))
+    await first.chat("go on")
+    before = session.token_count(session.choice())
+    assert before.source == "api"
+    if not is_held:
+        await first.app.close()
+    second: Studio = opened()
+    (listed,) = (await second.app.list_sessions()).sessions
+    for _ in range(2):  # one that is not held is read anew each time
+        read = await second.app.load(second.client, session.session_id)
+        report = context_report(read)
+        assert (listed.token_count, read.token_count(read.choice())) == (before.tokens, before)
+        assert report.token_count == before.tokens
+        assert report.by_part.environment > 0
+    assert (await second.app.list_sessions()).sessions[0].token_count == before.tokens

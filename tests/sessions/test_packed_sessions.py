@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.engine.history import block, putting_away
+from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.sources import Sources
 from gemini_companion.sessions.compression.ahead import look_ahead
 from gemini_companion.sessions.compression.undo import undo as undo_one
@@ -102,6 +104,23 @@ async def test_a_path_is_named_by_a_prompt_that_is_packed_too(desk: Callable[[st
     assert session.history.prompts.gone > 0
     assert await is_named(session, "/work/config/.env")
     assert not await is_named(session, "/work/config/.npmrc")
+
+
+async def test_nobody_who_has_asked_for_statistics_holds_what_is_packed(desk: Callable[[str], Studio]) -> None:
+    studio = desk("packs")
+    await studio.chat("A word that no other chat has: xylophone. " + "word " * 300)
+    for number in range(3):
+        await studio.chat(f"And {number}? " + "word " * 300)
+    session = await studio.session()
+    await studio.app.statistics.of_session(session)
+    assert (await studio.compress()).status == "COMPRESSED"
+    await studio.chat("And now?")
+    await at_rest(session)
+    assert session.history.prompts.gone > 0
+    gc.collect()
+    items = [one for one in gc.get_objects() if isinstance(one, Item)]
+    assert items
+    assert not [item for item in items if "xylophone. word" in str(item.content)]
 
 
 async def test_nobody_who_reads_a_chat_can_tell(desk: Callable[[str], Studio], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,15 +9,19 @@ from typing import Any
 import pytest
 
 from gemini_companion.engine.errors import CompanionError, ModelUnavailable
+from gemini_companion.engine.history.content import model_text
 from gemini_companion.engine.history.log import Usage, decode_entry, encode_entry
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.statistics.tally import MOST_TURNS, Sent, Tally
 from gemini_companion.engine.statistics.uses import price_of
+from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.events import TurnCompleted, UsageUpdated
 from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.statistics.answers import MOST_POINTS, latency_of, request_points
+from gemini_companion.sessions.statistics.service import Statistics
 from gemini_companion.sessions.statistics.shapes import Stats
 from gemini_companion.sessions.transcript.inspection import compression_list, context_report
+from tests.support.conversations import agent_run, dialogue
 from tests.support.patience import PATIENCE
 from tests.support.sample_tools import SampleTool
 from tests.support.scripted_model import SNAPSHOT
@@ -168,6 +172,26 @@ async def test_only_what_was_added_is_looked_at(tmp_path: Path, monkeypatch: pyt
     await studio.chat("One more.")
     await stats_of(studio)
     assert taken == list(range(before + 1, session.history.version + 1))
+
+
+async def test_the_tokens_of_tools_are_those_of_the_view_whatever_became_of_it(tmp_path: Path) -> None:
+    studio = Studio(tmp_path)
+    session = await studio.load([*agent_run(6), model_text("All green."), *dialogue(4)])
+
+    async def tokens() -> int:
+        found = await studio.app.statistics.of_session(session)
+        afresh = await Statistics(studio.services, lambda _: session).of_session(session)
+        assert {one.name: one.tokens or 0 for one in found.tools} == {one.name: one.tokens or 0 for one in afresh.tools}
+        return sum(one.tokens or 0 for one in found.tools)
+
+    first = await tokens()
+    assert first > 0
+    await studio.chat("And on?")
+    assert await tokens() == first
+    assert (await studio.compress()).status == "COMPRESSED"
+    assert await tokens() < first
+    await undo(session, client="c")
+    assert await tokens() == first
 
 
 def test_medians_and_95th_percentiles_are_by_nearest_rank() -> None:

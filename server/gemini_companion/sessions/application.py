@@ -200,6 +200,7 @@ class Application:
         await refresh_environment(session)
         if self._sessions.held(session_id) is session:
             await self._turns.resume_if_asked(session, client, self.tooling)
+            wait_for_idle_time(session, self._sessions.is_open)
         return session_info(await self.services.store.meta(session_id), session)
 
     async def subscribe(self, client: Client, session_id: str, *, on: bool) -> None:

@@ -73,6 +73,8 @@ class Compression:
     ) -> None:
         self.compression_id = compression_id
         self.kind: Kind = kind
+        self.was_prepared = kind == "prepare"
+        """Begun for nobody, whoever waits for it by now."""
         self.trigger: Trigger = trigger
         self.wish = wish
         self.urgency = Urgency("later" if kind == "prepare" else "first")
@@ -82,6 +84,8 @@ class Compression:
         """The step under way; see `compression/run`. `None` before the first."""
         self.as_of: int | None = None
         """The last sequence number of the log that it plans with; `None` for whatever is there by then."""
+        self.failed_with: CompressionResult | None = None
+        """The result that it failed with."""
         self._block: tuple[int | None, int | None] = (None, None)
         self._emit = emit
         self._on_change = on_change
@@ -167,6 +171,7 @@ class Compression:
 
     def fail(self, result: CompressionResult) -> CompressionResult:
         """End it with a result that changed nothing although it should have."""
+        self.failed_with = self.failed_with if self.has_ended else result
         self._end("failed", CompressionFailed(compression_id=self.compression_id, result=result))
         return result
 
@@ -203,6 +208,8 @@ class Preparations:
         """The token count below which none is begun."""
         self.joined: str | None = None
         """Id of a person's preview that was under way when one would have been prepared."""
+        self.failed_for: tuple[str | None, int] | None = None
+        """The turn and the newest content for which an automatic run came to nothing."""
         self.idle: asyncio.Task[None] | None = None
         """Waits for idle time."""
         self.looking: asyncio.Task[None] | None = None
@@ -281,9 +288,14 @@ class ActiveCompressions:
 
     @property
     def shown(self) -> Compression | None:
-        """The one that the status reports; `None` if there is none."""
+        """The one that shows: what people wait for, else a preview, else one that is prepared; `None` without any."""
         loud = (compression for compression in self._active() if not compression.is_quiet)
         return self.installing or next(loud, None) or next(self._active(), None)
+
+    def reported(self, *, is_prepared: bool) -> Compression | None:
+        """The one whose id, step and time the status has; `None` where that is of what `is_prepared`."""
+        shown = self.shown
+        return None if is_prepared and shown is not None and shown.is_quiet else shown
 
     def state(self, *, is_prepared: bool) -> Literal["idle", "running", "preparing", "prepared"]:
         """What the status says; one that people wait for comes first."""

@@ -24,6 +24,8 @@ class KeptTokens(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     version: int
     """The newest entry of the log then."""
+    epoch: int = 0
+    """That of the view then; 0 where it was not kept yet, which is no view's."""
     rules: int
     """Those by which contents were counted (`RULES_OF_COUNTING`)."""
     memory: LedgerMemory

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gemini_companion.engine.history.appending import only_appends
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.log import ConstraintEntry, Entry, ResumeEntry
+from gemini_companion.engine.history.log import ResumeEntry
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.counters import RULES_OF_COUNTING
 from gemini_companion.engine.tokens.ledger import TokenLedger
@@ -18,20 +17,20 @@ def is_surrounded(environment: Content | None, services: Services) -> bool:
 
 
 def kept_tokens(ledger: TokenLedger, history: History, model: str) -> KeptTokens | None:
-    """What is kept beside a session's number; `None` where the API counted nothing of this view."""
-    memory = ledger.memory(model, history.epoch)
-    return memory and KeptTokens(version=history.version, rules=RULES_OF_COUNTING, memory=memory)
+    """What is kept beside a session's number; `None` where the API has counted nothing for this model."""
+    memory, rules = ledger.memory(model, history.epoch), RULES_OF_COUNTING
+    return memory and KeptTokens(version=history.version, epoch=history.epoch, rules=rules, memory=memory)
 
 
 def count_on(ledger: TokenLedger, history: History, kept: KeptTokens | None) -> None:
-    """Count on from where the number was kept, if the view has only grown since: what the API counted still holds."""
+    """Count on from where the number was kept. What the API counted holds as long as nothing but openings has raised
+    the view's epoch; what its counts taught of the model holds for any view.
+
+    Opened again, a session is told anew what stands ahead of it and what the editor shows; that is estimated.
+    """
     if kept is None or kept.rules != RULES_OF_COUNTING or kept.version > history.version:
         return
-    if all(map(_leaves_what_was_counted, history.entries.since(kept.version + 1))):
-        ledger.recall(kept.memory, history.epoch)
-
-
-def _leaves_what_was_counted(entry: Entry) -> bool:
-    """Opened again, a session is told anew what stands ahead of it and what the editor shows; that is estimated."""
-    is_opening = isinstance(entry, ResumeEntry) and entry.reason != "clear"
-    return is_opening or isinstance(entry, ConstraintEntry) or only_appends(entry)
+    later = history.entries.since(kept.version + 1)
+    openings = sum(isinstance(entry, ResumeEntry) and entry.reason != "clear" for entry in later)
+    is_same_view = kept.epoch + openings == history.epoch
+    ledger.recall(kept.memory, history.epoch if is_same_view else None)

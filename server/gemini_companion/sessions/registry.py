@@ -344,7 +344,7 @@ class SessionRegistry:
 
 
 async def _surround(session: Session, remnant: Remnant | None) -> None:
-    """Build what stands ahead of the conversation, if it was let go with that: its numbers count it."""
+    """Build what stands ahead of the conversation, where the number that lists show of it counts that."""
     count_on(session.ledger, session.history, session.meta.counted)
-    if remnant is not None and remnant.is_surrounded:
+    if session.meta.token_count or (remnant is not None and remnant.is_surrounded):
         await refresh_environment(session)

@@ -309,7 +309,7 @@ class Session:
         mark = self.mark(choice).after_pause(settings, self.breaker.pause_at(count.tokens, limit), limit)
         left = None if mark.tokens is None else max(0, mark.tokens - count.tokens)
         verdict = self.costs(choice).estimate(count.tokens, self.parts(), settings.compression_strategy)
-        under_way, prepared = self.compressions.shown, self.ready_compression()
+        under_way = self.compressions.reported(is_prepared=(prepared := self.ready_compression()) is not None)
         return CompressionStatusReport(
             session_id=self.session_id,
             state=self.compressions.state(is_prepared=prepared is not None),

@@ -49,8 +49,8 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """Whether a history is compressed by itself: "auto"; "remind", which only says that it is due; or "off"."""
     background: BackgroundMode = "auto"
     """Whether a compression is prepared while you work, so that you do not wait for it: "auto", from 80 % of the
-    threshold on and in idle time; "idle", in idle time alone; or "off", when it is due. One may be prepared in vain, or
-    anew, which costs requests.
+    threshold on and in idle time; "idle", in idle time, and when it is due; or "off": the prompt that finds one due
+    waits for it. One may be prepared in vain, or anew, which costs requests.
     """
     adaptive: bool = True
     """Let your undos and ratings move the threshold a little, never above one that you have set yourself."""

@@ -181,7 +181,7 @@ def test_what_comes_behind_it_leaves_it_installable_and_off_does_not() -> None:
     assert folded(book).installable(book.history, "off") is None
 
 
-@pytest.mark.parametrize("what", ["compression", "undo", "release", "unpin", "replaced", "clear", "import", "fork"])
+@pytest.mark.parametrize("what", ["compression", "undo", "release", "unpin", "clear", "import", "fork"])
 def test_what_changes_the_span_or_takes_a_rule_back_voids_it(what: str) -> None:
     book = book_with()
     book.compress() if what == "undo" else None
@@ -199,14 +199,12 @@ def test_what_changes_the_span_or_takes_a_rule_back_voids_it(what: str) -> None:
             book.release(rule.constraint.constraint_id)
         case "unpin":
             book.unpin(pin.pin_id)
-        case "replaced":
-            book.anew("again", "another answer")
         case _:
             book.add(ResumeEntry, reason=what)
     assert folded(book).entry is None
 
 
-@pytest.mark.parametrize("what", ["release", "unpin", "replaced"])
+@pytest.mark.parametrize("what", ["release", "unpin"])
 def test_a_rule_that_is_taken_back_while_one_is_prepared_voids_it(what: str) -> None:
     book = book_with()
     pin, rule = book.pin("tabs"), book.rule("Use tabs.")
@@ -215,14 +213,36 @@ def test_a_rule_that_is_taken_back_while_one_is_prepared_voids_it(what: str) -> 
     match what:
         case "release":
             book.release(rule.constraint.constraint_id)
-        case "unpin":
-            book.unpin(pin.pin_id)
         case _:
-            book.anew("again", "another answer")
+            book.unpin(pin.pin_id)
     draft = prepare(book)
     late = msgspec.structs.replace(draft, base_seq=begun)
     assert Prepared([*book.entries[:-1], draft]).entry is draft
     assert Prepared([*book.entries[:-1], late]).entry is None
+
+
+def test_answering_anew_voids_what_saw_the_turn_that_is_gone_and_nothing_else() -> None:
+    book = book_with()
+    entry = prepare(book)
+    talk(book, 1)
+    book.anew("said better", "another answer")
+    assert folded(book).installable(book.history, "auto") is entry
+    later = prepare(book)
+    assert folded(book).installable(book.history, "auto") is later
+    book.anew("said best", "a third answer")
+    assert folded(book).installable(book.history, "auto") is None
+
+
+def test_answering_a_turn_anew_that_set_a_rule_voids_what_may_state_it() -> None:
+    book = book_with()
+    entry = prepare(book)
+    book.prompt("Use tabs.")
+    book.rule("Use tabs.", by_turn=book.turn)
+    book.reply("Yes.")
+    book.end()
+    assert folded(book).installable(book.history, "auto") is entry
+    book.anew("Use spaces.", "Yes.")
+    assert folded(book).installable(book.history, "auto") is None
 
 
 def test_those_prepared_are_counted_anew_once_one_is_installed() -> None:

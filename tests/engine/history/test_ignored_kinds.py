@@ -59,7 +59,6 @@ def test_all_kinds_of_contents_are_known() -> None:
     [
         (Experience, ReplyEntry),
         (Experience, TurnEndEntry),
-        (Prepared, TurnEndEntry),
         (Spending, ModelCallEntry),
         *((Transcript, kind) for kind in sorted(TURN_KINDS - {ModelCallEntry}, key=lambda one: one.__name__)),
         *((ToolState, kind) for kind in (PromptEntry, SteerEntry, ToolResultEntry, ToolCallEntry, TurnEndEntry)),

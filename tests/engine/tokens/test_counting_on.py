@@ -39,8 +39,18 @@ def test_a_ledger_that_goes_on_says_what_the_other_one_would_have_said() -> None
     assert again.read("m", 8, PARTS).source == "estimate"
 
 
-def test_there_is_nothing_to_go_on_from_in_another_view_or_of_another_model() -> None:
-    assert taught().memory("m", 2) is None
+def test_in_another_view_it_goes_on_from_what_the_counts_taught() -> None:
+    before = taught().read("m", 2, LATER)
+    assert before.tokens != TokenLedger().read("m", 2, LATER).tokens
+    assert before.source == "estimate"
+    for kept, epoch in ((taught().memory("m", 2), 7), (taught().memory("m", 1), None)):
+        again = TokenLedger()
+        assert kept is not None
+        again.recall(kept, epoch)
+        assert again.read("m", 7, LATER) == before
+
+
+def test_there_is_nothing_to_go_on_from_of_a_model_that_was_never_counted_for() -> None:
     assert taught().memory("other", 1) is None
     assert TokenLedger().memory("m", 1) is None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from gemini_companion.engine.errors import ModelUnavailable
@@ -16,8 +17,9 @@ from gemini_companion.sessions.compression_events import (
     CompressionStarted,
 )
 from gemini_companion.sessions.events import SettingsChanged, WaitingForSlot
+from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.session import Session
-from tests.support.patience import until
+from tests.support.patience import until, until_in
 from tests.support.preparing_desk import (
     BOTH_CALLS,
     begin,
@@ -44,7 +46,7 @@ async def test_a_request_to_compress_joins_it_and_tells_what_it_does(desk: Studi
     assert state(desk, session) == "running"
     slow.may_summarise.set()
     result = await asked
-    assert (result.status, result.trigger) == ("COMPRESSED", "manual")
+    assert (result.status, result.trigger, result.model_calls) == ("COMPRESSED", "manual", BOTH_CALLS)
     assert slow.asked == BOTH_CALLS
 
 
@@ -105,7 +107,7 @@ async def test_one_that_a_preview_joins_while_it_is_being_written_belongs_to_the
 async def test_a_request_to_compress_installs_what_is_prepared(desk: Studio, slow: SlowSummariser) -> None:
     await prepared(desk, slow)
     result = await desk.compress()
-    assert (result.status, result.trigger) == ("COMPRESSED", "manual")
+    assert (result.status, result.trigger, result.model_calls) == ("COMPRESSED", "manual", BOTH_CALLS)
     assert slow.asked == BOTH_CALLS
 
 
@@ -225,6 +227,46 @@ async def test_a_failing_summariser_costs_few_calls_and_no_answer(desk: Studio, 
     assert not [entry for entry in session.history.entries if isinstance(entry, CompressionEntry)]
 
 
+@pytest.mark.parametrize("answer", [ModelUnavailable("down", retryable=False), "no snapshot"])
+async def test_a_full_window_that_joins_one_which_fails_asks_no_model_again(
+    desk: Studio, slow: SlowSummariser, answer: Any
+) -> None:
+    session = await chat_at(desk, 1)
+    slow.default_answer = answer
+    await desk.chat("go on")
+    await within(slow.summarising)
+    desk.set(token_limit_override=session.token_count(session.choice()).tokens + 50)
+    turn = begin(desk.chat("word " * 600))
+    await desk.heard.wait_for(CompressionStarted)
+    (joined,) = session.compressions.previews()
+    slow.may_summarise.set()
+    answered = await turn
+    assert answered.stopped == "contextWindowWillOverflow"
+    (failed,) = desk.heard.of(CompressionFailed)
+    assert failed.compression_id == joined.compression_id
+    assert slow.asked == (1 if isinstance(answer, ModelUnavailable) else 3)  # summarising, verifying, repairing
+    (attempt,) = [entry for entry in session.history.entries if isinstance(entry, AttemptEntry)]
+    assert (attempt.result, attempt.forced, attempt.result.trigger) == (answered.compression, False, "auto")
+
+
+async def test_every_request_to_compress_that_joins_one_which_fails_has_its_failure(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.85)
+    await desk.chat("go on")
+    await within(slow.summarising)
+    slow.default_answer = ModelUnavailable("down", retryable=False)
+    asked = [begin(desk.compress()) for _ in range(2)]
+    await until_in(Job.wait, 2)
+    slow.may_summarise.set()
+    for one in asked:
+        with pytest.raises(ModelUnavailable):
+            await one
+    assert slow.asked == len(desk.heard.of(CompressionFailed)) == 1
+    attempts = [entry for entry in session.history.entries if isinstance(entry, AttemptEntry)]
+    assert [(entry.forced, entry.result.trigger) for entry in attempts] == [(True, "manual")] * 2
+
+
 async def test_one_that_is_made_anew_takes_the_place_of_the_older_only_when_it_is_ready(
     desk: Studio, slow: SlowSummariser
 ) -> None:
@@ -239,8 +281,11 @@ async def test_one_that_is_made_anew_takes_the_place_of_the_older_only_when_it_i
     desk.set(compression_token_cap=round(tokens / 0.9))
     await desk.chat("on")
     await within(slow.summarising)
+    assert first is not None
     assert session.prepared.entry is first
-    assert state(desk, session) == "prepared"
+    report = session.status(desk.client)
+    assert (report.state, report.compression_id) == ("prepared", first.compression_id)
+    assert (report.phase, report.elapsed_ms) == (msgspec.UNSET, msgspec.UNSET)  # those of the new one are not its own
     slow.may_summarise.set()
     await settled(session)
     assert session.prepared.entry is not None

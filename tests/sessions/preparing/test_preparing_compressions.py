@@ -19,6 +19,7 @@ from gemini_companion.sessions.compression_events import (
 )
 from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.settings.spending import BudgetSettings
+from tests.support.patience import PATIENCE
 from tests.support.preparing_desk import BOTH_CALLS, begin, chat_at, prepared, reach_trigger, settled, state, within
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
@@ -66,6 +67,46 @@ async def test_in_idle_time_one_is_prepared_before_the_soft_mark(desk: Studio, s
     await within(slow.summarising)
     assert state(desk, session) == "preparing"
     assert desk.clock.slept[-1] == 20
+
+
+@pytest.mark.parametrize("is_held", [True, False], ids=["held", "held by another process"])
+async def test_idle_time_counts_from_when_a_chat_was_opened(opened: Any, is_held: bool) -> None:
+    first: Studio = opened()
+    session = await chat_at(first, 0.75)
+    await first.chat("go on")
+    cap = first.settings.compression_token_cap
+    if is_held:
+        await first.app.close()
+    second: Studio = opened()
+    second.set(compression_background="auto", compression_token_cap=cap)
+    await second.app.open_session(second.client, session.session_id)
+    if is_held:
+        await second.heard.wait_for(CompressionPrepared)
+        assert second.clock.slept[0] == 20
+    else:
+        read = await second.app.load(second.client, None)
+        assert read.compressions.preparations.idle is None
+
+
+async def test_a_chat_that_is_left_before_its_time_is_idle_is_not_prepared(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first: Studio = opened()
+    session = await chat_at(first, 0.75)
+    await first.chat("go on")
+    await first.app.close()
+    second: Studio = opened()
+    second.set(compression_background="auto", compression_token_cap=first.settings.compression_token_cap)
+    monkeypatch.setattr(second.clock, "sleep", lambda _: asyncio.Event().wait())
+    await second.app.open_session(second.client, session.session_id)
+    opened_again = await second.session()
+    idle = opened_again.compressions.preparations.idle
+    assert idle is not None
+    await second.app.new_session(second.client)
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.wait({idle})
+    assert idle.cancelled()
+    assert not opened_again.compressions.previews()
 
 
 async def test_with_off_the_turn_waits_for_its_compression(desk: Studio, slow: SlowSummariser) -> None:
@@ -189,7 +230,7 @@ async def test_a_full_window_waits_for_what_is_being_prepared_and_says_so(desk: 
     slow.may_summarise.set()
     answered = await turn
     assert answered.compression is not None
-    assert answered.compression.status == "COMPRESSED"
+    assert (answered.compression.status, answered.compression.model_calls) == ("COMPRESSED", BOTH_CALLS)
     assert slow.asked == BOTH_CALLS
     assert answered.text == "Done. "
 

@@ -13,7 +13,7 @@ from gemini_companion.sessions.compression.background import wait_for_idle_time
 from gemini_companion.sessions.compression_events import CompressionPrepared, CompressionStarted
 from gemini_companion.sessions.events import SettingsChanged
 from gemini_companion.sessions.session import Session
-from tests.support.preparing_desk import begin, chat_at, hold_writes, preview_held, settled, state, within
+from tests.support.preparing_desk import begin, chat_at, hold_writes, prepared, preview_held, settled, state, within
 from tests.support.scripted_hooks import hook, use
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
@@ -197,3 +197,20 @@ async def test_whoever_gives_up_a_preview_whose_entry_is_being_written_is_not_to
     release.set()
     assert (await asked).status == "PREVIEW"
     assert running.state == "completed"
+
+
+async def test_while_a_turn_is_answered_anew_none_is_prepared_and_what_is_ready_stays(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await prepared(desk, slow)
+    ready = session.prepared.entry
+    newest = await desk.chat("a later turn")
+    for _ in range(2):
+        newest = await desk.chat("said better", replaces=newest.turn_id)
+        assert session.ready_compression() is ready is not None
+    session.prepared.drop()
+    slow.may_summarise.clear()
+    gone = begin(desk.chat("said best", replaces=newest.turn_id))
+    while not gone.done():
+        assert not session.compressions.previews()
+        await asyncio.sleep(0)

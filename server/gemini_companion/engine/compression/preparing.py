@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
-from gemini_companion.engine.compression.stale import is_stale, lets_go
+from gemini_companion.engine.compression.stale import has_replaced, is_stale, lets_go
 from gemini_companion.engine.history.appending import TURN_KINDS
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import (
@@ -13,7 +13,6 @@ from gemini_companion.engine.history.log import (
     Entry,
     PreviewEntry,
     ResumeEntry,
-    TurnEndEntry,
     UndoEntry,
 )
 from gemini_companion.engine.history.verdict import BackgroundMode, StrategyName
@@ -123,7 +122,7 @@ def behind(history: History, prepared: PreviewEntry) -> Behind:
 class Prepared(Fold):
     """The prepared compression of a session, as a fold of its log: `entry` is the newest that nothing has voided."""
 
-    ignored: ClassVar = TURN_KINDS - {TurnEndEntry}
+    ignored: ClassVar = TURN_KINDS
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entry: PreviewEntry | None = None
@@ -186,10 +185,12 @@ def tokens_saved(prepared: PreviewEntry) -> int:
 
 
 def is_installable(history: History, prepared: PreviewEntry) -> bool:
-    """Whether a prepared compression may be installed now: what it hides, cuts and stands on is as it was, and no turn
-    in it may come back.
+    """Whether a prepared compression may be installed now: what it hides, cuts and stands on is as it was, no turn in
+    it may come back, and none that it saw was answered anew.
     """
     excluded, hides = history.excluded_from, prepared.compression.hides
     if excluded is not None and hides is not None and hides[1] >= excluded:
         return False
-    return not is_stale(history, prepared.compression, prepared.base_seq)
+    if is_stale(history, prepared.compression, prepared.base_seq):
+        return False
+    return not has_replaced(history, prepared.base_seq)

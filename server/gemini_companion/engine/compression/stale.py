@@ -8,6 +8,7 @@ from gemini_companion.engine.history.log import (
     ConstraintEntry,
     Entry,
     MaskEntry,
+    PromptEntry,
     ResumeEntry,
     TurnEndEntry,
     UndoEntry,
@@ -53,21 +54,34 @@ def is_stale(history: History, planned: CompressionEntry, base_version: int) -> 
 
 
 def lets_go(entry: Entry) -> bool:
-    """Whether it takes a rule back, or may: a turn that is replaced takes those of its prompt along."""
-    match entry:
-        case UnpinEntry():
-            return True
-        case ConstraintEntry():
-            return entry.constraint.state == "released"
-        case TurnEndEntry():
-            return entry.outcome == "replaced"
-        case _:
-            return False
+    """Whether it takes a rule back."""
+    return isinstance(entry, UnpinEntry) or (
+        isinstance(entry, ConstraintEntry) and entry.constraint.state == "released"
+    )
 
 
 def has_let_go(history: History, version: int) -> bool:
-    """Whether a rule was taken back after `version`: what was looked at then may go on to state it."""
-    return any(map(lets_go, history.entries.since(version + 1)))
+    """Whether a rule was taken back after `version`: what was looked at then may go on to state it. A turn that is
+    replaced takes those of its prompt along.
+    """
+    return any(lets_go(entry) or _is_replaced(entry) for entry in history.entries.since(version + 1))
+
+
+def has_replaced(history: History, version: int) -> bool:
+    """Whether a turn was replaced after `version` that was there then, or that set a rule since: what was looked at
+    then, or is gated since, may go on to state either.
+    """
+    later = history.entries.since(version + 1)
+    replaced = {entry.turn_id for entry in later if isinstance(entry, TurnEndEntry) and _is_replaced(entry)}
+    if not replaced:
+        return False
+    begun = {entry.turn_id for entry in later if isinstance(entry, PromptEntry)}
+    ruled = {entry.by_turn for entry in later if isinstance(entry, ConstraintEntry)}
+    return not replaced <= begun or not replaced.isdisjoint(ruled)
+
+
+def _is_replaced(entry: Entry) -> bool:
+    return isinstance(entry, TurnEndEntry) and entry.outcome == "replaced"
 
 
 def _is_base_in_force(history: History, planned: CompressionEntry) -> bool:

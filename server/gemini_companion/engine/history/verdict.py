@@ -12,7 +12,8 @@ StrategyName: TypeAlias = Literal[
 """`split` is the default: the older 70 % becomes a snapshot, the newest 30 % stays."""
 
 BackgroundMode: TypeAlias = Literal["auto", "idle", "off"]
-"""When a compression is prepared ahead of need: from the soft mark on and in idle time; in idle time alone; never."""
+"""When a compression is prepared ahead of need: from the soft mark on and in idle time; in idle time, and when
+it is due; never."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -77,8 +77,8 @@ class History(Fold):
         """Every content that a view may show."""
         self._items: list[Item] = []
         """The view, not curated."""
-        self._settled = Settled()
-        """Its curated items that appending cannot change any more."""
+        self.settled = Settled()
+        """Its curated items that appending cannot change any more; another object once they did. Not to be changed."""
         self._last: dict[bool, tuple[int, list[Item]]] = {}
         """The last round curated, closed or not, and the length of the view then."""
         for entry in entries:
@@ -221,12 +221,12 @@ class History(Fold):
     def curated(self, *, close: bool = False) -> list[Item]:
         """The contents that may be sent: see `curation`. `close` fills in the results that the last round lacks."""
         last = self._last_round(close=close)
-        return self._settled.items + last
+        return self.settled.items + last
 
     def request_contents(self, head: Content | None, more: Iterable[Content], *, close: bool) -> tuple[Content, ...]:
         """`head`, the curated view, then `more`, as the API accepts them; see `sendable`. Costs what was appended."""
         last = (item.content for item in self._last_round(close=close))
-        return self._settled.request.contents(head, (*last, *more))
+        return self.settled.request.contents(head, (*last, *more))
 
     def contents(self) -> list[Content]:
         """The contents of the curated view, neighbours of one role not merged."""
@@ -235,7 +235,7 @@ class History(Fold):
     def totals(self) -> Totals:
         """Estimated tokens of the curated view. The cost grows with the length of the last round only."""
         last = self._last_round(close=False)
-        return add_totals(self._settled.totals, last)
+        return add_totals(self.settled.totals, last)
 
     def has_open_call(self) -> bool:
         """True while the last answer has function calls without results."""
@@ -331,7 +331,7 @@ class History(Fold):
             self._change_view()
 
     def _unsettle(self) -> None:
-        self._settled = Settled()
+        self.settled = Settled()
         self._last.clear()
 
     def _last_round(self, *, close: bool) -> list[Item]:
@@ -339,11 +339,11 @@ class History(Fold):
         self.settle(len(self._items))
         known = self._last.get(close)
         if known is None or known[0] != len(self._items):
-            items = self._items[self._settled.to :]
+            items = self._items[self.settled.to :]
             curated = curate_round(items, self.measure, close=close) if items else []
             self._last[close] = known = (len(self._items), curated)
         return known[1]
 
     def settle(self, most: int) -> bool:
         """Curate, once, rounds that appending cannot change any more, up to so many items; True when all are done."""
-        return self._settled.grow(self._items, self.measure, most)
+        return self.settled.grow(self._items, self.measure, most)

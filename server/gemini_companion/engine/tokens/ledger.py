@@ -187,7 +187,7 @@ class LedgerMemory(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     model: str
     measured: int
-    """Tokens of a request, as the API counted them."""
+    """Tokens of a request, as the API counted them; this and the next are 0 where it counted none of the view."""
     estimated: int
     """The calibrated estimate of the same request."""
     offset: float
@@ -293,11 +293,12 @@ class TokenLedger:
         return TokenCount(now, "estimate")
 
     def memory(self, model: str, epoch: int) -> LedgerMemory | None:
-        """What `read` rests on; `None` if that is no count by the API."""
+        """What `read` rests on; `None` if that is no count by the API, of this view or of an earlier one."""
         calibration = self._calibrations.get(model)
-        if calibration is None or self._anchor is None or self._anchor[:2] != (model, epoch):
+        if calibration is None:
             return None
-        _, _, measured, estimated = self._anchor
+        anchor = self._anchor
+        measured, estimated = anchor[2:] if anchor is not None and anchor[:2] == (model, epoch) else (0, 0)
         return LedgerMemory(
             model=model,
             measured=measured,
@@ -307,17 +308,21 @@ class TokenLedger:
             media_factor=calibration.media_factor,
         )
 
-    def recall(self, memory: LedgerMemory, epoch: int) -> None:
-        """Go on where another ledger was, in the view of this epoch. What cannot have been learnt counts for nothing,
-        and nor does a memory of a model that has been counted for since.
+    def recall(self, memory: LedgerMemory, epoch: int | None) -> None:
+        """Go on where another ledger was, in the view of this epoch, or with `None` in another one. What cannot have
+        been learnt counts for nothing, and nor does a memory of a model that has been counted for since.
         """
-        if memory.model in self._calibrations or not self.believes(memory.estimated, memory.measured):
+        has_count = (memory.measured, memory.estimated) != (0, 0)
+        if memory.model in self._calibrations:
+            return
+        if has_count and not self.believes(memory.estimated, memory.measured):
             return
         calibration = self._calibrations[memory.model] = _Calibration()
         calibration.offset = min(memory.offset, float(UNKNOWN_TOKENS))
         calibration.factor = _within(memory.factor, FACTOR_RANGE)
         calibration.media_factor = _within(memory.media_factor, MEDIA_RANGE)
-        self._anchor = (memory.model, epoch, memory.measured, memory.estimated)
+        if has_count and epoch is not None:
+            self._anchor = (memory.model, epoch, memory.measured, memory.estimated)
 
     def scaled(self, parts: RequestParts, total: int) -> RequestParts:
         """The same proportions with `total` as their sum, so that the parts and the meter agree."""

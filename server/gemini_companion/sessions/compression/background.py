@@ -198,6 +198,8 @@ async def _begin(session: Session, choice: ModelChoice) -> None:
             return
     if session.compressions.previews() or not is_on(session):
         return  # meanwhile
+    if session.history.excluded_from is not None:
+        return  # the turn that is answered anew is missing now, and comes back if that fails
     compression = new_compression(session, "prepare", "background")
     compression.as_of = as_of
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gemini_companion.sessions.threads import load
 
 if TYPE_CHECKING:
+    from gemini_companion.engine.errors import ModelFault
     from gemini_companion.engine.history.log import CompressionResult, Trigger
     from gemini_companion.sessions.compression_state import Compression
     from gemini_companion.sessions.models.registry import ModelChoice
@@ -28,9 +29,28 @@ async def install_preview(
     at_safe_point_of: ModelChoice | None = None,
     *,
     trigger: Trigger | None = None,
+    work: CompressionResult | None = None,
 ) -> CompressionResult:
     """`preview.install_preview`."""
     await load("gemini_companion.sessions.compression.preview")
     from gemini_companion.sessions.compression import preview
 
-    return await preview.install_preview(session, compression_id, client, at_safe_point_of, trigger=trigger)
+    return await preview.install_preview(session, compression_id, client, at_safe_point_of, trigger=trigger, work=work)
+
+
+async def hand_on(
+    session: Session, failed: CompressionResult, fault: ModelFault | None, choice: ModelChoice | None
+) -> CompressionResult:
+    """`handing_on.hand_on`."""
+    await load("gemini_companion.sessions.compression.handing_on")
+    from gemini_companion.sessions.compression import handing_on
+
+    return await handing_on.hand_on(session, failed, fault, choice)
+
+
+async def cut_alone(session: Session, choice: ModelChoice) -> CompressionResult | None:
+    """`handing_on.cut_alone`."""
+    await load("gemini_companion.sessions.compression.handing_on")
+    from gemini_companion.sessions.compression import handing_on
+
+    return await handing_on.cut_alone(session, choice)

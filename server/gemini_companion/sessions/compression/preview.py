@@ -10,6 +10,7 @@ import msgspec
 from gemini_companion.engine.compression.answer import edited_snapshot
 from gemini_companion.engine.compression.citations import carried_sources
 from gemini_companion.engine.compression.messages import TOO_LITTLE
+from gemini_companion.engine.compression.preparing import is_prepared
 from gemini_companion.engine.compression.stale import is_stale
 from gemini_companion.engine.compression.types import judge, snapshot_text, with_appendix
 from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, ModelFault, StaleVersion
@@ -55,9 +56,11 @@ async def install_preview(
     at_safe_point_of: ModelChoice | None = None,
     *,
     trigger: Trigger | None = None,
+    work: CompressionResult | None = None,
 ) -> CompressionResult:
     """Install a preview that was just computed, for somebody who asked to compress meanwhile, or find it installed; or
-    one that was prepared, with the `trigger` "background".
+    one that was prepared, with the `trigger` "background". `work` is the preview's result where nobody but them is told
+    what it took.
 
     Within the turn that holds the lane if its choice of model is given, else behind what the lane has. Raises
     `CompressionNotFound` and `StaleVersion` if it cannot be installed any more.
@@ -73,7 +76,7 @@ async def install_preview(
             raise StaleVersion("The preview hides a turn that is being answered anew, and may come back.")
         by: Trigger = trigger or ("auto" if at_safe_point_of else "manual")
         compression = new_compression(session, "apply", by, compression_id)
-        run = _ApplyRun(session=session, compression=compression)
+        run = _ApplyRun(session=session, compression=compression, work=work)
         job = compression.prepare(lambda: run.apply(compression_id, None, at_safe_point_of))
         if at_safe_point_of:
             session.lane.admit(job)
@@ -101,6 +104,9 @@ def _find_preview(session: Session, compression_id: str) -> PreviewEntry:
 @dataclass(slots=True, kw_only=True)
 class _ApplyRun(CompressionRun):
     """The last steps of a compression whose snapshot exists already."""
+
+    work: CompressionResult | None = None
+    """What tells the calls and the time that the snapshot took, if nobody was told yet."""
 
     async def apply(
         self, compression_id: str, snapshot: str | None, choice: ModelChoice | None = None
@@ -155,8 +161,8 @@ class _ApplyRun(CompressionRun):
             appendix=entry.result.appendix,
             retention=entry.result.retention,
         )
-        if self.compression.trigger == "background":  # nobody was told of the work yet
-            work = preview.compression.result
+        work = preview.compression.result if is_prepared(preview) else self.work
+        if work is not None:
             result = msgspec.structs.replace(result, model_calls=work.model_calls, duration_ms=work.duration_ms)
         stamp = session.stamp()
         return await self._install(

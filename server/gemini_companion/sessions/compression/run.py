@@ -26,7 +26,6 @@ import msgspec
 
 from gemini_companion.engine.compression.messages import NOT_AGAIN, TOO_LITTLE, message_for
 from gemini_companion.engine.compression.strategies.registry import DEFAULT_STRATEGY, STRATEGIES
-from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, response_budget, trim_outputs
 from gemini_companion.engine.compression.types import Counts, LogState, Plan, Strategy, Trim, ViewChange, judge
 from gemini_companion.engine.errors import CompanionError, ModelFault, StaleVersion
 from gemini_companion.engine.history.item import Item
@@ -45,6 +44,7 @@ from gemini_companion.sessions.compression.install import as_preview, count_both
 from gemini_companion.sessions.compression.reach import log_state, planned_contents, reach_of
 from gemini_companion.sessions.compression.sources import sources_of_lines
 from gemini_companion.sessions.compression.summariser import Summariser
+from gemini_companion.sessions.compression.trimming import trimmed
 from gemini_companion.sessions.compression_state import Compression
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.models.registry import ModelChoice
@@ -55,9 +55,6 @@ from gemini_companion.sessions.threads import off_loop
 
 RETRY_SECONDS: Final = 20.0
 """Seconds of waiting that all retries of one compression may add up to."""
-
-NEVER: Final = 2**62
-"""Longer than any output: the settings turned shortening off."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,6 +90,12 @@ class CompressionRun:
         """
         await refresh_environment(self.session)
         return await self.from_begin_to_end(self._steps_or_fallback, choice, failed="The chat was not compressed")
+
+    async def cut(self, trim: Trim, because: str, choice: ModelChoice) -> CompressionResult:
+        """Step 5 alone, where a model was asked already and failed; `because` says how."""
+        version = self.session.history.version
+        cuts = partial(self._truncate_only, trim, version, because=because)
+        return await self.from_begin_to_end(cuts, choice, failed="The chat was not compressed")
 
     async def from_begin_to_end(
         self,
@@ -195,21 +198,7 @@ class CompressionRun:
         return plan
 
     async def _trim(self, items: list[Item]) -> Trim:
-        session = self.session
-        threshold = session.services.settings().truncate_tool_output_threshold
-        limit = NEVER if threshold is None else min(threshold, OUTPUT_LIMIT_CHARACTERS)
-        available = 4 * (session.limit(self.choice) - self.tokens.tokens)  # about as many characters
-        trim = partial(
-            trim_outputs,
-            items,
-            measure=session.ledger.measure,
-            count_text=session.ledger.count_text,
-            tag=self.compression.compression_id[-8:],
-            path_of=lambda name: session.services.store.text_path(session.session_id, name),
-            limit=limit if limit == NEVER else min(limit, max(available, 0)),
-            budget=response_budget(session.limit(self.choice)),
-        )
-        return await off_loop(len(items), trim)
+        return await trimmed(self.session, self.choice, items, self.tokens.tokens, self.compression.compression_id)
 
     async def _summarise(self, plan: Plan, gate: SnapshotGate) -> Admission | None:
         """A snapshot and what the gate says of it; `None` if no answer held one."""

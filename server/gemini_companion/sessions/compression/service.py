@@ -14,7 +14,8 @@ Two requests never pay for one thing twice. What they meet, and what becomes of 
 A wish is guidance, a strategy, and turns (`compression_state.Wish`). Where compressions are prepared in the background,
 a turn's safe point waits for a preview only where the prompt does not fit, and installs its result later.
 
-A preview that is ready and not applied belongs to the person who looks at it: nobody else installs it.
+A preview that is ready and not applied belongs to the person who looks at it: nobody else installs it. If what was
+being prepared fails once it is joined, that is the failure of whoever joined it: no model is asked a second time.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from gemini_companion.engine.errors import Cancelled, CompanionError
-from gemini_companion.engine.history.log import CompressionResult, Usage
+from gemini_companion.engine.compression.types import FAULTS
+from gemini_companion.engine.errors import Cancelled, CompanionError, ModelFault
+from gemini_companion.engine.history.log import AttemptEntry, CompressionResult, Usage
 from gemini_companion.sessions.cancelling import list_what_is_done
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression import background
 from gemini_companion.sessions.compression.cost import waiting
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
-from gemini_companion.sessions.compression.late import execute, install_preview
+from gemini_companion.sessions.compression.late import cut_alone, execute, hand_on, install_preview
 from gemini_companion.sessions.compression_state import NO_WISH, Compression, Wish
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.results import ChatResult
@@ -103,7 +105,7 @@ async def compress_at_safe_point(
     Where compressions are prepared in the background only a rescue asks a model; what is ready is installed first.
     `None` if it is not due; NOOP with a verdict if it is, and waits (`trigger.should_wait`). A compression that was
     requested during the turn runs here, and is joined. Model faults are not raised: they end in truncation or in no
-    change, and are reported by events.
+    change, and are reported by events. A rescue asks no model where one has just failed for the same prompt.
     """
     under_way = session.compressions.installing
     if under_way is not None:
@@ -119,6 +121,17 @@ async def compress_at_safe_point(
             return installed
     if not rescue and (result := waiting(session, choice)) is not None:
         return result
+    before, prompt = session.history.version, _prompt_of(session)
+    if rescue and session.compressions.preparations.failed_for == prompt:
+        return await cut_alone(session, choice)
+    result = await _compress_here(session, choice)
+    if any(isinstance(entry, AttemptEntry) for entry in session.history.entries.since(before + 1)):
+        session.compressions.preparations.failed_for = prompt
+    return result
+
+
+async def _compress_here(session: Session, choice: ModelChoice) -> CompressionResult:
+    """Compress within the turn that holds the lane, by what is under way without turns of its own or by a new run."""
     for preview in session.compressions.previews():
         if preview.wish.reach != NO_WISH.reach:
             continue
@@ -128,6 +141,12 @@ async def compress_at_safe_point(
     compression = new_compression(session, "compress", "auto")
     session.lane.admit(compression.prepare(partial(execute, session, compression, choice)))
     return await compression.job.wait("turn")
+
+
+def _prompt_of(session: Session) -> tuple[str | None, int]:
+    """What tells the prompt that a turn is about to send: the turn, and the newest content ahead of it."""
+    items = session.history.items
+    return session.lane.running_turn, items[-1].seq if items else 0
 
 
 def _is_due(session: Session, choice: ModelChoice, *, rescue: bool) -> bool:
@@ -171,22 +190,41 @@ async def _reuse(
     """Wait for a preview, or for one being applied, and see to it that its result is installed; that is the result.
 
     `None` if nothing came of it, so that a compression of its own is needed. Raises `Cancelled` if what was stopped is
-    work of the caller's own: the application, or what nobody waited for before.
+    work of the caller's own: the application, or what nobody waited for before; and for a manual request the
+    `ModelFault` of what was being prepared.
     """
     if under_way is None:
         return None
     is_own = under_way.is_quiet and not under_way.job.cancelled_by
     under_way.adopt("manual" if at_safe_point_of is None else "auto")
+    fault: ModelFault | None = None
     try:
         result = await under_way.job.wait(client)
         if result.status == "PREVIEW":
             is_own = True
-            return await install_preview(session, under_way.compression_id, client, at_safe_point_of)
+            work = result if under_way.was_prepared else None
+            return await install_preview(session, under_way.compression_id, client, at_safe_point_of, work=work)
     except Cancelled:
         if is_own:
             raise
         return None
-    except CompanionError:  # those who asked for it are told
-        return None
+    except CompanionError as error:  # those who asked for it are told
+        if not isinstance(error, ModelFault) or under_way.failed_with is None:
+            return None
+        result, fault = under_way.failed_with, error
+    if under_way.was_prepared and _would_repeat(session, under_way, fault):
+        return await hand_on(session, result, fault, at_safe_point_of)
     is_of_use = result.status in _INSTALLED or (result.status == "NOOP" and at_safe_point_of is None)
-    return result if is_of_use else None
+    return result if is_of_use and fault is None else None
+
+
+def _would_repeat(session: Session, joined: Compression, fault: ModelFault | None) -> bool:
+    """Whether another run would only repeat a failure: the model's in any case; one to get smaller as long as nothing
+    was said since.
+    """
+    failed, items = joined.failed_with, session.history.items
+    if failed is None:
+        return False
+    if failed.status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT":
+        return joined.as_of is not None and not (items and items[-1].seq > joined.as_of)
+    return fault is not None or failed.status in FAULTS

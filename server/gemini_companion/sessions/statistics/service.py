@@ -7,16 +7,15 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import islice
-from operator import is_
 from typing import Final
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.history.part import call_of, response_of
+from gemini_companion.engine.history.settled import Settled
 from gemini_companion.engine.statistics.sums import Sums, decoded, encoded, sums_of
 from gemini_companion.engine.statistics.tally import Tally, UseKey
 from gemini_companion.engine.statistics.uses import ModelUse, ToolUse
@@ -49,8 +48,11 @@ class _Known:
         """Entries of the log that it has."""
         self._counted = (0, 0)
         """Version and epoch of that view."""
-        self._items: list[Item] = []
-        """The view whose results it has."""
+        self._settled: ReferenceType[Settled] | None = None
+        """What of the view is counted for good. The view itself is not held: most of it may be packed by now."""
+        self._settled_to = 0
+        self._settled_tokens: Counter[str] = Counter()
+        """Of so many of those items."""
         self._tokens: Counter[str] = Counter()
 
     async def catch_up(self, session: Session) -> None:
@@ -67,19 +69,21 @@ class _Known:
     def tokens(self, session: Session) -> Counter[str]:
         """Estimated tokens of each tool's calls and results in the view: together its `tool_outputs`.
 
-        Only what differs from the view of the last time is counted.
+        Of a view that has only grown, only what came since is counted.
         """
         history = session.history
         if (history.version, history.epoch) == self._counted:
             return self._tokens
         self._counted = (history.version, history.epoch)
-        old, new = self._items, history.curated()
-        same = next((at for at, is_same in enumerate(map(is_, old, new)) if not is_same), min(len(old), len(new)))
-        for item in islice(old, same, None):
-            _count_results(item, self._tokens, -1)
-        for item in islice(new, same, None):
-            _count_results(item, self._tokens, 1)
-        self._items = new
+        view, settled = history.curated(), history.settled
+        if self._settled is None or self._settled() is not settled:
+            self._settled, self._settled_to, self._settled_tokens = ref(settled), 0, Counter()
+        for item in settled.items[self._settled_to :]:
+            _count_results(item, self._settled_tokens)
+        self._settled_to = len(settled.items)
+        self._tokens = self._settled_tokens.copy()
+        for item in view[self._settled_to :]:
+            _count_results(item, self._tokens)
         return self._tokens
 
 
@@ -204,7 +208,7 @@ def _between(entries: Entries[Entry], start: int, end: int) -> Sequence[Entry]:
     return entries[start:end]
 
 
-def _count_results(item: Item, tokens: Counter[str], times: int) -> None:
+def _count_results(item: Item, tokens: Counter[str]) -> None:
     """Add a content's calls or results to the tokens of their tools, by the length of each where there are several."""
     whole = item.measure[1]
     if whole <= 0:
@@ -219,6 +223,6 @@ def _count_results(item: Item, tokens: Counter[str], times: int) -> None:
         chars = sum(lengths)
         for name, length in zip(names[:-1], lengths, strict=False):
             share = whole * length // chars
-            tokens[name] += times * share
+            tokens[name] += share
             left -= share
-    tokens[names[-1]] += times * left
+    tokens[names[-1]] += left
