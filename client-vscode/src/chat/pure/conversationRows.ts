@@ -152,6 +152,11 @@ export class ConversationRows {
     return this.liveAnswers.findLast((row) => answerLook(row.state).isRunning);
   }
 
+  /** The compression that an undo takes back. */
+  get undoable(): DividerRow | undefined {
+    return this.#all.findLast((row) => row.kind === "divider" && row.canUndo === true) as DividerRow | undefined;
+  }
+
   get runningCompression(): DividerRow | undefined {
     return this.#runningDividers().at(-1);
   }
