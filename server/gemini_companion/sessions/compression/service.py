@@ -14,7 +14,8 @@ Two requests never pay for one thing twice. What they meet, and what becomes of 
 A wish is guidance, a strategy, and turns (`compression_state.Wish`). Where compressions are prepared in the background,
 a turn's safe point waits for a preview only where the prompt does not fit, and installs its result later.
 
-A preview that is ready and not applied belongs to the person who looks at it: nobody else installs it.
+A preview that is ready and not applied belongs to the person who looks at it: nobody else installs it, and while the
+prompt fits, nothing that nobody asked for is installed over it, until the chat has outgrown it (`Behind.is_outgrown`).
 """
 
 from __future__ import annotations
@@ -117,6 +118,8 @@ async def compress_at_safe_point(
         installed = await background.install(session, found, choice)
         if installed is not None:
             return installed
+    if not rescue and background.has_preview(session):
+        return None
     if not rescue and (result := waiting(session, choice)) is not None:
         return result
     for preview in session.compressions.previews():
