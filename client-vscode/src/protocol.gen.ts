@@ -2224,7 +2224,7 @@ export interface Requests {
   readonly "gemini/compression/verdict": { readonly params: SessionParams; readonly result: Verdict };
   /** Install a preview, edited if wished. */
   readonly "gemini/compression/apply": { readonly params: ApplyParams; readonly result: CompressionResult };
-  /** Take a compression back, with all that cover it. Later turns stay. */
+  /** Take a compression back, with all that cover it. Later turns stay. Which one is settled when it is asked for. */
   readonly "gemini/compression/undo": { readonly params: UndoParams; readonly result: CompressionResult };
   /** Every compression of the session, newest first. */
   readonly "gemini/compression/list": { readonly params: SessionParams; readonly result: CompressionList };
@@ -2354,7 +2354,7 @@ export interface Commands {
   readonly "gemini.compress": { readonly argument: CompressParams; readonly result: CompressionResult };
   /** Where compression stands. Never waits. */
   readonly "gemini.compressionStatus": { readonly argument: SessionParams; readonly result: CompressionStatusReport };
-  /** Take a compression back, with all that cover it. Later turns stay. */
+  /** Take a compression back, with all that cover it. Later turns stay. Which one is settled when it is asked for. */
   readonly "gemini.undoCompression": { readonly argument: UndoParams; readonly result: CompressionResult };
   /** Start a session; it becomes the client's current one. */
   readonly "gemini.newSession": { readonly argument: NewSessionParams; readonly result: SessionInfo };

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from gemini_companion.engine.errors import (
+    Cancelled,
     CompressionNotFound,
     InvalidInput,
     StaleVersion,
@@ -16,13 +17,16 @@ from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.engine.history.tool_entries import SteerEntry
 from gemini_companion.engine.tokens.ledger import TokenLedger
+from gemini_companion.sessions.cancelling import cancel_job
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import CompressionStarted, CompressionUndone
+from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.models.port import CountedTokens, ModelRequest
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.inspection import compression_list
 from tests.support.conversations import dialogue
+from tests.support.patience import PATIENCE, until_in
 from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import Studio
 
@@ -139,6 +143,49 @@ async def test_an_undo_gives_the_history_back_with_later_turns_after_it(studio: 
     ]
     with pytest.raises(CompressionNotFound):
         await undo(session, client="c")
+
+
+async def test_two_undos_that_wait_for_an_answer_mean_the_compression_that_was_the_newest_when_they_were_asked_for(
+    studio: Studio,
+) -> None:
+    session = await studio.load(dialogue())
+    first = await studio.compress()
+    await studio.chat("later " + "word " * 400)
+    second = await studio.compress()
+    studio.model.gate.clear()
+    studio.model.called.clear()
+    async with asyncio.timeout(PATIENCE):
+        answering = asyncio.create_task(studio.chat("go on"))
+        await studio.model.called.wait()
+        undoing = [asyncio.create_task(undo(session, client="c")) for _ in range(2)]
+        await until_in(Job.wait, 3)
+        studio.model.gate.set()
+        await answering
+        ends = await asyncio.gather(*undoing)
+    assert [end.undone for end in ends] == [(second.compression_id,)] * 2
+    assert list(session.history.in_force) == [first.compression_id]
+    assert len(studio.heard.of(CompressionUndone)) == 1
+    assert (await undo(session, client="c")).undone == (first.compression_id,), "what has ended waits for nobody"
+
+
+async def test_an_undo_of_a_compression_that_comes_to_nothing_takes_back_no_other(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    kept = await studio.compress()
+    await studio.chat("later " + "word " * 400)
+    studio.model.gate.clear()
+    studio.model.called.clear()
+    async with asyncio.timeout(PATIENCE):
+        compressing = asyncio.create_task(studio.compress())
+        await studio.model.called.wait()
+        undoing = asyncio.create_task(undo(session, client="c"))
+        await until_in(Job.wait, 2)
+        cancel_job(session, "c")
+        studio.model.gate.set()
+        with pytest.raises(Cancelled):
+            await compressing
+        with pytest.raises(CompressionNotFound, match="nothing to undo"):
+            await undoing
+    assert list(session.history.in_force) == [kept.compression_id]
 
 
 async def test_what_an_undo_or_a_preview_says_of_a_chat_that_is_larger_than_its_window_is_the_chats_number(

@@ -278,6 +278,8 @@ export class Actions {
         return compressions.apply(compressionId);
       case "discard":
         return compressions.discard(compressionId);
+      case "renew":
+        return compressions.preview().then(() => undefined);
       case "undo":
         return compressions.undo(compressionId);
       case "cancel":

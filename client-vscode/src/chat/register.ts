@@ -193,8 +193,8 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   command("applySnapshot", (target) => onSnapshot(target, (id) => compressions.apply(id)));
   command("discardSnapshot", (target) => onSnapshot(target, (id) => compressions.discard(id)));
   command("newChat", async () => {
-    await chat.startNew();
-    await view.command({ do: "focusComposer" });
+    // Shown at once and in its turn: the daemon may only be starting, and what is asked for next comes after it.
+    await Promise.all([view.command({ do: "focusComposer" }), chat.startNew()]);
   });
   command("openAsMarkdown", () => sessions.openAsMarkdown());
   command("showSystemPrompt", () => sessions.showSystemPrompt());

@@ -1,5 +1,5 @@
 /** What a person does with a compression, from the palette or from its row in the chat. */
-import { ProgressLocation, commands, window } from "vscode";
+import { ProgressLocation, commands, window, type CancellationToken } from "vscode";
 import type { Chat } from "../chat/chat.js";
 import { viewOf } from "../chat/chatState.js";
 import { visibleText } from "../chat/pure/history.js";
@@ -43,7 +43,7 @@ export class Compressions {
     if (result?.status === "PREVIEW" && result.compressionId !== undefined) await this.view(result.compressionId);
   }
 
-  /** Take a compression back; without an id the newest in force. */
+  /** Take a compression back; without an id the newest in force. While an answer is made its row says that this waits. */
   async undo(compressionId?: string): Promise<void> {
     const { chat } = this.needs;
     await this.#attempt(async () => {
@@ -52,13 +52,40 @@ export class Compressions {
         this.#missing();
         return;
       }
-      const result = await chat.daemon.request("gemini/compression/undo", {
-        sessionId,
-        ...(compressionId === undefined ? {} : { compressionId }),
-      });
+      const { conversation } = chat;
+      const row = compressionId === undefined ? conversation.undoable : conversation.divider(compressionId);
+      const id = compressionId ?? row?.compressionId;
+      const params = { sessionId, ...(id === undefined ? {} : { compressionId: id }) };
+      const result =
+        chat.job.kind === "turn"
+          ? await this.#waiting(row?.id, (token) => chat.daemon.request("gemini/compression/undo", params, token))
+          : await chat.daemon.request("gemini/compression/undo", params);
       await chat.refresh();
       this.#notify(result);
     });
+  }
+
+  /** An undo that is carried out when the answer is complete; it can be called off until then. */
+  async #waiting<T>(rowId: string | undefined, work: (token: CancellationToken) => Promise<T>): Promise<T> {
+    const { chat, isChatVisible } = this.needs;
+    const { conversation } = chat;
+    const say = (undoWaits: boolean): void => conversation.change(rowId ?? "", "divider", { undoWaits });
+    say(true);
+    try {
+      return await window.withProgress(
+        {
+          location: isChatVisible() ? ProgressLocation.Window : ProgressLocation.Notification,
+          title: chat.t("Undoing the compression"),
+          cancellable: true,
+        },
+        (progress, token) => {
+          progress.report({ message: chat.t("waiting for the answer to end") });
+          return work(token);
+        },
+      );
+    } finally {
+      say(false);
+    }
   }
 
   /** Install a preview, with what was edited in it. */
@@ -73,15 +100,35 @@ export class Compressions {
       }
       const edited = files.current(compressionId);
       const snapshot = edited !== undefined && edited !== original ? edited : undefined;
-      const result = await chat.daemon.request("gemini/compression/apply", {
-        sessionId,
-        compressionId,
-        ...(snapshot === undefined ? {} : { snapshot }),
+      const params = { sessionId, compressionId, ...(snapshot === undefined ? {} : { snapshot }) };
+      const result = await chat.daemon.request("gemini/compression/apply", params).catch((error: unknown) => {
+        if (!this.#isOutdated(error, compressionId)) throw error;
       });
+      if (!result) {
+        void this.#tellOutdated(compressionId);
+        return;
+      }
       if (result.status === "COMPRESSED" || result.status === "CONTENT_TRUNCATED") await files.close(compressionId);
       await chat.refresh();
       this.#notify(result);
     });
+  }
+
+  #isOutdated(error: unknown, compressionId: string): boolean {
+    const kind = error instanceof DaemonFault ? error.data.kind : "";
+    const state = this.needs.chat.conversation.divider(compressionId)?.state;
+    return kind === "staleVersion" || (kind === "compressionNotFound" && (state === "preview" || state === "outdated"));
+  }
+
+  /** Wherever the person is: what was edited may be in front, and stays open. */
+  async #tellOutdated(compressionId: string): Promise<void> {
+    const { chat } = this.needs;
+    chat.conversation.change(`c:${compressionId}`, "divider", { state: "outdated" });
+    const renew = chat.t("New preview");
+    const text = chat.t(
+      "The preview is out of date: the chat has changed since it was made. What you edited stays open.",
+    );
+    if ((await window.showWarningMessage(text, renew)) === renew) await this.preview();
   }
 
   async discard(compressionId: string): Promise<void> {

@@ -153,6 +153,8 @@ const dividerSchema = v.object({
   hiddenTurns: v.exactOptional(v.number()),
   /** Whether this is the one that "Undo" would take back now. */
   canUndo: v.exactOptional(v.boolean()),
+  /** Its undo was asked for, and waits for the end of an answer. */
+  undoWaits: v.exactOptional(v.boolean()),
   rating: v.exactOptional(v.number()),
   error: v.exactOptional(errorSchema),
 });

@@ -138,6 +138,7 @@ export const COMPRESSION_ACTIONS = {
   edit: { label: "Edit" },
   apply: { label: "Apply" },
   discard: { label: "Discard" },
+  renew: { label: "New preview" },
   undo: { label: "Undo" },
   cancel: { label: "Cancel" },
   rate: { label: "Rate" },
@@ -246,6 +247,15 @@ export const DIVIDER_STATES = {
     isInMarkdown: true,
     actions: ["apply", "edit", "compare", "discard"],
     readOnlyActions: ["view", "compare"],
+  },
+  outdated: {
+    ...INACTIVE,
+    title: "The preview is out of date",
+    lines: "sentence",
+    sentence: "The chat has changed since it was made, or a newer one took its place. It was not applied.",
+    announcement: "The preview of the compression is out of date",
+    actions: ["renew", "view"],
+    readOnlyActions: ["view"],
   },
   undone: {
     ...INACTIVE,

@@ -100,6 +100,28 @@ test("it is prepared, announced and installed while answers stream and the perso
   await keepPicture(set, "preparing", "4-compressed-in-the-background");
 });
 
+test("a preview that is being edited is left alone by what is prepared, and is applied after a turn", async () => {
+  const panel = await set.newChat();
+  const { window, emulator } = set;
+  await emulator.script(summarised(SNAPSHOT, 9), "snapshot");
+  for (let turn = 1, share = 0; share < 51; turn++, share = Number.parseInt(await panel.meter.innerText(), 10)) {
+    await emulator.script([
+      { pieces: [`Answer ${turn}. ${sentences("The tokenizer keeps its buffer until a space comes", 90)}`] },
+    ]);
+    await panel.ask(`Question ${turn}: ${"what happens to the last word of a text? ".repeat(30)}`, `Answer ${turn}.`);
+  }
+  await panel.button(/A compression is prepared/).waitFor();
+  await window.command("Gemini: Preview Compression");
+  const preview = panel.divider(/Preview of a compression/);
+  await preview.getByRole("button", { name: "Edit" }).click();
+  await window.page.locator(".tab.active", { hasText: /^snapshot\.md/ }).waitFor();
+  await set.ask(panel, "A turn while I edit", "Answered.");
+  await preview.getByRole("button", { name: "Apply" }).waitFor();
+  await window.command("Gemini: Apply Edited Snapshot");
+  await panel.divider(/^Chat compressed$/).waitFor();
+  expect((await set.ask(panel, "And now?", "It goes on.")).text).toContain("A turn while I edit");
+});
+
 /** What `watched` says of a page on which nothing took the focus, a letter or the reader's place. */
 const UNDISTURBED = {
   focusLost: 0,

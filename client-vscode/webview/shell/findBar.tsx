@@ -25,8 +25,9 @@ function OpenFindBar({ opened }: { readonly opened: { readonly query: string } }
   const opener = useRef<Element | null>(null);
   const locale = shell.panel.value?.settings.locale ?? "en";
 
-  // New rows may hold more matches.
-  const key = query === "" ? undefined : `${shell.total.value} ${caseSensitive ? "C" : "c"} ${query}`;
+  // New rows may hold more matches, and another chat has its own.
+  const chat = shell.panel.value?.session?.sessionId ?? "";
+  const key = query === "" ? undefined : `${chat} ${shell.total.value} ${caseSensitive ? "C" : "c"} ${query}`;
   const { value, error, pending } = useAsked(
     key,
     findDelayMs,

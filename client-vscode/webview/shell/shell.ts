@@ -104,6 +104,7 @@ export class Shell {
       this.panel.value = next;
       this.#reconcileQueue(next.queue);
       if (isPast(before, next)) this.#fallSilent();
+      if (isAnother(before, next)) this.confirmation.peek()?.answer(false); // it was asked about the chat that was left
       this.#tellFaults(before, next);
       if (isPreparedNews(before, next) && next.settings.announce !== "off")
         this.announce(t("A compression is prepared: you will not wait for it."));
@@ -212,17 +213,19 @@ function silenced({ number }: Announcement): Announcement {
 
 /** Whether what was read out last is about another chat, or about a fault that is mended. */
 function isPast(before: PanelState | undefined, next: PanelState): boolean {
-  if (before === undefined) return false;
-  if (before.session !== undefined && before.session.sessionId !== next.session?.sessionId) return true;
-  return hasFault(before) && !hasFault(next);
+  return before !== undefined && (isAnother(before, next) || (hasFault(before) && !hasFault(next)));
 }
 
 /** Whether a prompt that went to the host before does not run now: it waits there, or another chat is shown. */
 function startsNothing(before: PanelState | undefined, next: PanelState): boolean {
   if (next.daemon.kind === "lost" || next.daemon.kind === "failed") return true;
   if (before === undefined) return false;
-  const isAnother = before.session !== undefined && before.session.sessionId !== next.session?.sessionId;
-  return isAnother || next.queue.length > before.queue.length;
+  return isAnother(before, next) || next.queue.length > before.queue.length;
+}
+
+/** Whether another chat took the place of one that had its session. */
+function isAnother(before: PanelState | undefined, next: PanelState): boolean {
+  return before?.session !== undefined && before.session.sessionId !== next.session?.sessionId;
 }
 
 /** The mode of the chat that is shown is another one than before. */

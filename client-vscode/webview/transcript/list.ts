@@ -20,7 +20,9 @@ export class RowList {
   readonly #store: RowStore;
   readonly #views: RowViews;
   readonly #host: TranscriptHost;
-  readonly #expanded = new Set<string>();
+  /** The compressions whose rows are unfolded, by chat. */
+  readonly #unfolded = new Map<number, Set<string>>();
+  #expanded = new Set<string>();
   #runs: readonly HiddenRun[] = [];
   outline = new Outline(0, [], new Set());
 
@@ -28,6 +30,14 @@ export class RowList {
     this.#store = store;
     this.#views = views;
     this.#host = host;
+    this.turnTo(0);
+  }
+
+  /** The rows of another chat come, by its number: nothing that was unfolded in this one is so there. */
+  turnTo(chat: number): void {
+    this.#views.turnTo(chat);
+    this.#expanded = this.#unfolded.get(chat) ?? new Set();
+    this.#unfolded.set(chat, this.#expanded);
   }
 
   /** Takes over how many rows there are. */

@@ -27,6 +27,10 @@ export class RowStore {
     return this.#rows.get(index);
   }
 
+  rows(): Iterable<Row> {
+    return this.#rows.values();
+  }
+
   /** The index of a row by its id, if it is here. */
   indexOf(id: string): number | undefined {
     return this.#indexes.get(id);

@@ -19,18 +19,25 @@ interface Cached {
 
 export class RowViews {
   readonly #context: RowContext;
-  /** In the order of their last use. */
+  /** By chat and id, in the order of their last use. */
   readonly #rows = new Map<string, Cached>();
   readonly #folds = new Map<string, FoldView>();
   readonly #placeholders = new Map<number, HTMLElement>();
+  #chat = 0;
 
   constructor(context: RowContext) {
     this.#context = context;
   }
 
+  /** The rows of another chat are shown, which may have the ids of those of this one. */
+  turnTo(chat: number): void {
+    this.#chat = chat;
+  }
+
   /** The view of a row, brought up to its version. */
   row(row: Row): RowView {
-    let cached = this.#rows.get(row.id);
+    const key = this.#key(row.id);
+    let cached = this.#rows.get(key);
     if (cached?.kind !== row.kind) {
       cached?.view.dispose?.();
       cached = { view: createView(row, this.#context), kind: row.kind, version: row.version };
@@ -38,19 +45,20 @@ export class RowViews {
       cached.version = row.version;
       cached.view.update(row);
     }
-    this.#rows.delete(row.id);
-    this.#rows.set(row.id, cached);
+    this.#rows.delete(key);
+    this.#rows.set(key, cached);
     return cached.view;
   }
 
   /** The view of a row if it was shown lately. */
   known(id: string): RowView | undefined {
-    return this.#rows.get(id)?.view;
+    return this.#rows.get(this.#key(id))?.view;
   }
 
   fold(run: HiddenRun): FoldView {
-    const view = this.#folds.get(run.compressionId) ?? new FoldView(run, this.#context);
-    this.#folds.set(run.compressionId, view);
+    const key = this.#key(run.compressionId);
+    const view = this.#folds.get(key) ?? new FoldView(run, this.#context);
+    this.#folds.set(key, view);
     view.update(run);
     return view;
   }
@@ -65,23 +73,27 @@ export class RowViews {
 
   /** Shows rows again that depend on something else than themselves. */
   refresh(rows: Iterable<Row>): void {
-    for (const row of rows) this.#rows.get(row.id)?.view.update(row);
+    for (const row of rows) this.known(row.id)?.update(row);
   }
 
   /** Drops placeholders, and the views that were not used for the longest time unless they are on the page. */
   trim(): void {
     for (const [index, element] of this.#placeholders) if (!element.isConnected) this.#placeholders.delete(index);
-    for (const [id, { view }] of this.#rows) {
+    for (const [key, { view }] of this.#rows) {
       if (this.#rows.size <= KEPT) return;
       if (view.element.isConnected) continue;
       view.dispose?.();
-      this.#rows.delete(id);
+      this.#rows.delete(key);
     }
   }
 
   dispose(): void {
     for (const { view } of this.#rows.values()) view.dispose?.();
     this.#rows.clear();
+  }
+
+  #key(id: string): string {
+    return `${this.#chat} ${id}`;
   }
 }
 

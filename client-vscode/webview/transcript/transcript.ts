@@ -3,6 +3,7 @@
  * `position: relative`: a scrolling `feed`, and the button that leads to the end. It knows nothing of the rest of the page but its host.
  */
 import type { PanelState, Row, ScrollAnchor } from "../../src/panel/contract.js";
+import { Chats } from "./chats.js";
 import { element } from "./element.js";
 import type { Match, TranscriptHost } from "./host.js";
 import { LatestButton } from "./latestButton.js";
@@ -37,6 +38,7 @@ export class Transcript {
   readonly #streams: Streams;
   readonly #reveal: Reveal;
   readonly #scrollListeners = new Set<() => void>();
+  readonly #chats = new Chats();
   #language: Language;
   #messageKeys = true;
   #readOnly = false;
@@ -86,11 +88,16 @@ export class Transcript {
     this.#awaited = rows.length === 0 && anchor !== "end" ? anchor : undefined;
     const before = this.#viewport.place;
     this.#streams.clear();
+    if (this.#chats.turn()) {
+      this.#list.turnTo(this.#chats.shown);
+      this.#viewport.forgetTop();
+    }
     this.#store.reset(total, from, rows);
-    this.#views.refresh(rows.filter((row) => row.kind === "answer")); // kept views may be from before another turn was the newest
     this.#seenTotal = total;
     this.#promptExpected = false;
     this.#list.rebuild();
+    // Kept views may be from before another turn was the newest, or other rows were folded.
+    this.#views.refresh(rows.filter((row) => row.kind === "answer" || row.kind === "divider"));
     if (before !== "end" && this.#list.indexOfKey(before.key) === -1) this.#viewport.goTo("end");
     this.#rowsChanged(rows);
     if (anchor !== undefined) this.scrollTo(anchor);
@@ -139,11 +146,12 @@ export class Transcript {
     const readOnly = session?.heldBy !== undefined;
     const changed = readOnly !== this.#readOnly || settings.locale !== this.#language.locale;
     this.#readOnly = readOnly;
+    this.#chats.note(session?.sessionId);
     this.#language = { t: this.#host.t, locale: settings.locale };
     this.#messageKeys = settings.messageKeys;
     this.feed.setAttribute("aria-busy", String(job.kind === "turn"));
     if (state.retryTurn !== this.#retryTurn) this.#moveRetry(state.retryTurn);
-    if (changed) this.#refreshAll();
+    if (changed) this.#views.refresh(this.#store.rows());
     if (this.#list.setRuns(hidden)) {
       this.#runsChanged();
     } else if (changed) {
@@ -325,13 +333,6 @@ export class Transcript {
     const answers = [this.#retryTurn, turnId].map((id) => this.#store.byId(`a:${id}`));
     this.#retryTurn = turnId;
     this.#views.refresh(answers.filter((row) => row !== undefined));
-  }
-
-  #refreshAll(): void {
-    for (let index = 0; index < this.#store.total; index++) {
-      const row = this.#store.at(index);
-      if (row !== undefined) this.#views.refresh([row]);
-    }
   }
 
   #refreshMounted(wanted: (row: Row) => boolean): void {

@@ -242,6 +242,8 @@ class ActiveCompressions:
 
     def __init__(self) -> None:
         self._known: list[Compression] = []
+        self.undos: dict[str, Job[CompressionResult]] = {}
+        """Undos that wait or run, by the compression that they were asked for."""
         self.preparations = Preparations()
 
     def add(self, compression: Compression) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -68,21 +69,29 @@ class _Failing:
         raise ModelUnavailable("Overloaded.")
 
 
-async def test_whenever_a_caller_leaves_nothing_of_its_request_is_kept(monkeypatch: pytest.MonkeyPatch):
-    client = GeminiProvider(GeminiOptions(api_key="k"))
-
-    async def failing() -> Any:
+class _Unlucky(GeminiProvider):
+    async def _connection(self) -> Any:
         return _Failing()
 
-    monkeypatch.setattr(client, "_connection", failing)
+
+async def test_whenever_a_caller_leaves_nothing_of_its_request_is_kept():
+    client = _Unlucky(GeminiOptions(api_key="k"))
     for turns in range(20):
         reading = asyncio.create_task(collect(client))
-        await until(lambda: bool(client._streams))  # pyright: ignore[reportPrivateUsage]
+        await until(lambda: any(_streams()))
+        streams = [weakref.ref(one) for one in _streams()]
         for _ in range(turns):
             await asyncio.sleep(0)
         reading.cancel()
         await asyncio.wait([reading])
-        await until(lambda: not client._streams)  # pyright: ignore[reportPrivateUsage]
+        del reading
+        await until(lambda: not any(_streams()))
+        gc.collect()
+        assert [one() for one in streams] == [None], turns
+
+
+def _streams() -> Iterator[asyncio.Task[Any]]:
+    return (task for task in asyncio.all_tasks() if task.get_name().startswith("gemini:"))
 
 
 @pytest.mark.parametrize("end", [_leave, _close, _cancel, _shut_down])

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemini_companion.adapters.storage import held_store
 from gemini_companion.adapters.storage.held_store import connection_to_copy
 from tests.support.examples import examples
 
@@ -64,15 +63,15 @@ def test_one_that_is_written_to_meanwhile_is_no_copy(tmp_path: Path, monkeypatch
     path = tmp_path / "store.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE things (text)")
-    read, times = held_store._read, 0  # pyright: ignore[reportPrivateUsage]
+    opened, times = os.open, 0
 
-    def written_to(*args: Any) -> bytes:
+    def written_to(*args: Any) -> int:
         nonlocal times
         times += 1
         os.utime(path, ns=(times, times))
-        return read(*args)
+        return opened(*args)
 
-    monkeypatch.setattr(held_store, "_read", written_to)
+    monkeypatch.setattr(os, "open", written_to)
     with pytest.raises(OSError, match="goes on to write to it"):
         connection_to_copy(path, soon())
     assert times == 2

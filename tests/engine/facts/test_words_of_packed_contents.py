@@ -50,7 +50,7 @@ def test_where_the_words_began_anew_those_of_what_is_packed_are_read_once(monkey
     monkeypatch.setattr(PastSource, "__getattr__", counted)
     packing.facts.words_of(sources, (), lambda: None)
     assert reads == 0
-    monkeypatch.setattr(vocabulary, "_MOST_WORDS", 1)
+    monkeypatch.setattr(vocabulary, "MOST_WORDS", 1)
     packing.facts.words_in([user_text("begins anew")], lambda: None)
     monkeypatch.undo()
     monkeypatch.setattr(PastSource, "__getattr__", counted)
@@ -71,9 +71,9 @@ def test_words_that_another_thread_lets_begin_anew_are_told_all_the_same(monkeyp
     def interrupted(texts: Any, poll: Any) -> set[str]:
         words = real(texts, poll)
         monkeypatch.setattr(vocabulary, "words_of_texts", real)
-        monkeypatch.setattr(vocabulary, "_MOST_WORDS", 1)
+        monkeypatch.setattr(vocabulary, "MOST_WORDS", 1)
         cache.words_in([user_text("another thread")], poll)
-        monkeypatch.setattr(vocabulary, "_MOST_WORDS", 1_000_000)
+        monkeypatch.setattr(vocabulary, "MOST_WORDS", 1_000_000)
         return words
 
     cache.words_in([user_text("one")], lambda: None)

@@ -3,10 +3,14 @@ import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
 import type { CompressionCompleted, CompressionFailed, CompressionResult } from "../../protocol.gen.js";
 import type { ConversationRows } from "./conversationRows.js";
 
-/** The row that a new compression stands above; one that was prepared came before the prompt that it was installed with. */
+/**
+ * The row that a new compression stands above. One that nobody asked for makes room for a prompt: it comes before that, unless the turn
+ * has said or done something already.
+ */
 export function rowBelow(chat: ConversationRows, trigger: CompressionResult["trigger"]): string {
-  const answer = trigger === "background" ? chat.runningAnswer : undefined;
-  return answer?.state === "sending" ? `p:${answer.turnId}` : "";
+  const answer = trigger === "manual" ? undefined : chat.runningAnswer;
+  const isFirst = answer?.state === "sending" && answer.text === "" && answer.tools.length === 0;
+  return isFirst ? `p:${answer.turnId}` : "";
 }
 
 /** What came of a compression, in its row; one that nobody saw begin has none yet. */

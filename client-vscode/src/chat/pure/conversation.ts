@@ -124,7 +124,7 @@ function enriched(old: Row, draft: UnversionedRow): UnversionedRow {
   if (old.kind === "divider" && draft.kind === "divider") {
     return {
       ...draft,
-      ...pick(old, draft, ["startedAt", "hiddenTurns"]),
+      ...pick(old, draft, ["startedAt", "hiddenTurns", "undoWaits"]),
       ...(old.result?.message && draft.state !== "undone" ? { result: old.result } : {}),
     };
   }

@@ -7,6 +7,9 @@ import { keptAs, keptByTurn } from "./kept.js";
 import { cutShort, withOutput } from "./toolRows.js";
 import type { Translate } from "./words.js";
 
+/** Of all chats: the page knows by a row's id and version whether it shows it already, and a fork has the ids of its original. */
+let newestVersion = 0;
+
 /** What follows each change. */
 export interface ConversationListener {
   /** Rows `from` to the end of `count` rows were changed or added. */
@@ -34,8 +37,6 @@ export class ConversationRows {
   /** The turn that can be gone on with, as the daemon says; none while one is under way. */
   unfinished: UnfinishedTurn | undefined;
   #constraints: readonly Constraint[] = [];
-  #version = 0;
-  #notices = 0;
   #locals = 0;
 
   constructor(
@@ -151,6 +152,11 @@ export class ConversationRows {
     return this.liveAnswers.findLast((row) => answerLook(row.state).isRunning);
   }
 
+  /** The compression that an undo takes back. */
+  get undoable(): DividerRow | undefined {
+    return this.#all.findLast((row) => row.kind === "divider" && row.canUndo === true) as DividerRow | undefined;
+  }
+
   get runningCompression(): DividerRow | undefined {
     return this.#runningDividers().at(-1);
   }
@@ -161,8 +167,8 @@ export class ConversationRows {
   }
 
   nextVersion(): number {
-    this.#version += 1;
-    return this.#version;
+    newestVersion += 1;
+    return newestVersion;
   }
 
   /** A prompt on its way: shown at once, and joined with its turn when the daemon announces it. Returns the local turn's id. */
@@ -230,20 +236,18 @@ export class ConversationRows {
   }
 
   notice(level: NoticeRow["level"], text: string, actions: NoticeRow["actions"] = []): void {
-    this.#notices += 1;
-    this.add({ kind: "notice", id: `n:${this.#notices}`, level, text, actions, time: this.now() });
+    this.add({ kind: "notice", id: `n:${this.nextVersion()}`, level, text, actions, time: this.now() });
   }
 
   /** A notice above a row, or at the end if there is no such row. */
   noticeBefore(id: string, level: NoticeRow["level"], text: string): void {
-    this.#notices += 1;
-    const notice = { kind: "notice", id: `n:${this.#notices}`, level, text, actions: [], time: this.now() } as const;
-    this.addBefore(id, notice);
+    const noticeId = `n:${this.nextVersion()}`;
+    this.addBefore(id, { kind: "notice", id: noticeId, level, text, actions: [], time: this.now() });
   }
 
-  /** A new row above another, or at the end if there is no such row. */
+  /** A new row above another, or at the end if there is no such row. One that is there already stays where it is. */
   addBefore(id: string, draft: UnversionedRow): void {
-    const index = this.#indexes.get(id);
+    const index = this.#indexes.has(draft.id) ? undefined : this.#indexes.get(id);
     this.add(draft);
     const added = this.#all.at(-1);
     if (index === undefined || added === undefined) return;

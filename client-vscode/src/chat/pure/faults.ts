@@ -75,11 +75,15 @@ const LABELS: Readonly<Record<string, readonly [ActionId, string][]>> = {
   defect: [["showLog", "Show Log"]],
 };
 
-/** The daemon names its environment, which the button sets here: only what else may be wrong is said in its words. */
+/** A method of the protocol, which nobody can call here; `~/.gemini/settings.json` is none. */
+const METHOD = /(?<![\w./])gemini\/\w/;
+
+/** The daemon names its environment and its methods, for which there are buttons here: only what else it says is shown in its words. */
 function hintOf(kind: string, hint: string, t: Translate): string {
-  return kind === "unauthenticated" && (hint === "" || hint.includes(KEY_VARIABLE))
-    ? t("Set a key from Google AI Studio, then try again.")
-    : hint;
+  if (kind === "unauthenticated" && (hint === "" || hint.includes(KEY_VARIABLE)))
+    return t("Set a key from Google AI Studio, then try again.");
+  if (!METHOD.test(hint)) return hint;
+  return kind === "contextOverflow" ? t("Compress the chat, or choose a model with a larger window.") : "";
 }
 
 function actionsFor(kind: string, t: Translate, message: string): Action[] {

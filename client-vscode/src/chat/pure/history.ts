@@ -1,7 +1,7 @@
 /** From a session's transcript, as the daemon lists it, to rows. */
 import type { AnswerRow, DividerRow, ErrorView, HiddenRun, PromptRow, Receipt, Row } from "../../panel/contract.js";
 import type { CompressionInfo, Constraint, HistoryItem, Usage } from "../../protocol.gen.js";
-import { COMPRESSION_STATES } from "../../panel/statuses.js";
+import { COMPRESSION_STATES, type DividerState } from "../../panel/statuses.js";
 import { outcomeOf, unanswered, withShown, type Dated, type UnversionedRow } from "./cutShort.js";
 import { keptByTurn } from "./kept.js";
 import { merged, NOTHING_SENT, receiptOf, withFiles } from "./receipts.js";
@@ -95,7 +95,11 @@ export function rowsOf(
         dividerOf(
           info,
           info.compressionId === undoable,
-          transcript.discarded.has(info.compressionId) || (info.state === "preview" && info.compressionId !== standing),
+          transcript.discarded.has(info.compressionId)
+            ? "cancelled"
+            : info.compressionId === standing
+              ? "preview"
+              : "outdated",
         ),
       );
   }
@@ -243,14 +247,15 @@ function sumOf(one: Usage, other: Usage): Usage {
   };
 }
 
-function dividerOf(info: CompressionInfo, canUndo: boolean, discarded: boolean): UnversionedRow<DividerRow> {
+/** @param asPreview where it stands if it is a preview */
+function dividerOf(info: CompressionInfo, canUndo: boolean, asPreview: DividerState): UnversionedRow<DividerRow> {
   const state =
     info.status === "CONTENT_TRUNCATED" && info.state !== "undone" ? "truncated" : COMPRESSION_STATES[info.state];
   return {
     kind: "divider",
     id: `c:${info.compressionId}`,
     compressionId: info.compressionId,
-    state: state === "preview" && discarded ? "cancelled" : state,
+    state: state === "preview" ? asPreview : state,
     trigger: info.trigger,
     time: info.time,
     canUndo,

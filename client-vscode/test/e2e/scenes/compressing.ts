@@ -81,16 +81,44 @@ export function compressing(set: Stage): void {
         "The user mends the tokenizer before Friday",
       );
 
-      await done.getByRole("button", { name: "Undo" }).click();
-      await panel.frame
-        .getByRole("dialog")
-        .or(panel.frame.getByRole("alertdialog"))
-        .getByRole("button", { name: /^(Yes|OK|Undo|Confirm)/ })
-        .click();
+      await undo(panel);
       await panel.divider(/Compression undone/).waitFor();
       const { text } = await set.ask(panel, "And after the undo?", "All is back.");
       expect(text).toContain("Question 1:");
       expect(text).toContain("And now?");
+    });
+
+    test("an undo waits for the answer and says so; one in a fork leaves the original's row as it is", async () => {
+      await set.emulator.script([...REPAIRED, ...REPAIRED], "snapshot");
+      await set.window.command("Gemini: Compress Chat");
+      await panel.divider(/Chat compressed/).waitFor();
+      await set.emulator.script([{ pieces: ["Begins. ", { gate: "undo" }, "Ends."] }]);
+      await panel.send("Meanwhile?");
+      await set.emulator.reached("undo");
+      await set.window.command("Gemini: Undo Last Compression");
+      await panel.button("Undo waits…").waitFor();
+      await panel
+        .divider(/Chat compressed/)
+        .getByText("It is undone when the answer is complete.")
+        .waitFor();
+      await set.window.command("Gemini: Undo Last Compression");
+      await set.emulator.release("undo");
+      await panel.divider(/Compression undone/).waitFor();
+
+      await set.window.command("Gemini: Compress Chat");
+      await panel.divider(/Chat compressed/).waitFor();
+      await panel.isIdle();
+      await set.ask(panel, "And now?", "It goes on.");
+      await panel.answers.last().getByRole("button", { name: "Fork here" }).click();
+      const title = panel.frame.getByRole("toolbar", { name: "Chat" }).getByRole("button").first();
+      await title.filter({ hasText: "(fork)" }).waitFor();
+      await undo(panel);
+      await panel.divider(/Chat compressed/).waitFor({ state: "detached" });
+      await set.window.command("Gemini: Chats…");
+      const chats = panel.frame.getByRole("list", { name: "Chats" }).getByRole("listitem");
+      await chats.filter({ hasNotText: "(fork)" }).first().getByRole("button").first().click();
+      await title.filter({ hasNotText: "(fork)" }).waitFor();
+      await panel.divider(/Chat compressed/).waitFor();
     });
 
     test("the meter's pop-up shows the parts and compresses nothing by itself", async () => {
@@ -120,4 +148,16 @@ export function compressing(set: Stage): void {
       await panel.divider(/Compression undone/).waitFor();
     });
   });
+}
+
+async function undo(panel: Panel): Promise<void> {
+  await panel
+    .divider(/Chat compressed/)
+    .getByRole("button", { name: "Undo" })
+    .click();
+  await panel.frame
+    .getByRole("dialog")
+    .or(panel.frame.getByRole("alertdialog"))
+    .getByRole("button", { name: /^(Yes|OK|Undo|Confirm)/ })
+    .click();
 }

@@ -108,6 +108,22 @@ export function living(set: Stage): void {
       await keepPicture(set, "living", "reloaded-in-mid-answer");
     });
 
+    test("what is asked for right after New Chat, while the daemon is only starting, comes after it and stays", async () => {
+      await set.window.command("View: Toggle Secondary Side Bar Visibility");
+      await set.window.reload();
+      await set.window.command("Gemini: New Chat");
+      await set.window.command("Gemini: Chats…");
+      panel = new Panel(await set.window.panel());
+      const chats = panel.frame.getByRole("list", { name: "Chats" });
+      await chats.getByRole("listitem").first().waitFor();
+      await panel.frame
+        .locator("footer")
+        .getByText(/^gemini/)
+        .waitFor({ state: "attached" }); // the daemon has answered
+      expect(await chats.count()).toBe(1);
+      await set.window.page.keyboard.press("Escape");
+    });
+
     test("the daemon is killed in the middle of an answer: what came is kept, it comes back, the chat goes on", async () => {
       await set.ask(panel, "First.", "The first answer.");
       await set.emulator.script([{ pieces: ["Half ", { gate: "never" }, "of it."] }]);

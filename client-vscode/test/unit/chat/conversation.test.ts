@@ -288,7 +288,7 @@ describe("the transcript, read again", () => {
     const told = new ScriptedEvents();
     const preview = compression("preview", 1e9, { status: "PREVIEW", compressionId: "c1" });
     told.chat.load(turn("t1"), [compression("inForce", 2e9, { compressionId: "c2" }), preview], [], NONE);
-    expect(told.chat.divider("c1")?.state).toBe("cancelled");
+    expect(told.chat.divider("c1")?.state).toBe("outdated");
     expect(told.chat.divider("c2")?.state).toBe("compressed");
   });
 

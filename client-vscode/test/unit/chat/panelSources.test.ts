@@ -59,6 +59,16 @@ describe("errors", () => {
     expect(hint("Run `gcloud auth application-default login`.")).toBe("Run `gcloud auth application-default login`.");
   });
 
+  it("name no method of the protocol, which nobody can call here", () => {
+    const hint = (kind: string, text: string): string => errorView({ kind, message: "No.", hint: text }, t, 0).hint;
+    expect(hint("staleVersion", "Ask for a new preview with gemini/compress.")).toBe("");
+    expect(hint("contextOverflow", "Compress it with `gemini/compress`, or choose another.")).toBe(
+      "Compress the chat, or choose a model with a larger window.",
+    );
+    const file = "Mend ~/.gemini/settings.json, or /home/me/gemini/settings.json.";
+    expect(hint("invalidSettings", file)).toBe(file);
+  });
+
   it("count down to a retry where the service said when", () => {
     const view = errorView(
       { kind: "modelUnavailable", message: "Busy.", retryable: true, retryAfterMs: 4_000 },

@@ -5,7 +5,8 @@ import type { SnapshotFiles, TextViews } from "../../../src/compression/document
 import { SnapshotSources } from "../../../src/compression/sources.js";
 import { english } from "../../../src/chat/pure/words.js";
 import type { NamedPlace } from "../../../src/chat/places.js";
-import { stage, type Stage } from "../chat/fakeDaemon.js";
+import { fault, stage, type Stage } from "../chat/fakeDaemon.js";
+import { compression, result } from "../chat/scriptedEvents.js";
 
 const editor = vi.hoisted(() => ({
   told: [] as string[],
@@ -20,6 +21,12 @@ vi.mock("vscode", async (original) => ({
       editor.told.push(message);
       return Promise.resolve(undefined);
     },
+    showWarningMessage: (message: string, ...offered: string[]) => {
+      editor.told.push(message);
+      return Promise.resolve(offered[0]);
+    },
+    withProgress: (_options: unknown, work: (progress: { report(): void }) => Promise<unknown>) =>
+      work({ report: () => undefined }),
     get visibleTextEditors() {
       return editor.shown;
     },
@@ -31,6 +38,7 @@ vi.mock("vscode", async (original) => ({
     },
   },
   languages: { registerDocumentLinkProvider: () => ({ dispose: () => undefined }) },
+  ProgressLocation: { Window: 10, Notification: 15 },
   Uri: { from: ({ path }: { path: string }) => ({ toString: () => `gemini-view:${path}` }) },
 }));
 
@@ -89,6 +97,55 @@ describe("an action on a compression", () => {
       ["gemini/cancel", "s1"],
     ]);
     expect(editor.told).toHaveLength(1);
+  });
+});
+
+describe("an undo", () => {
+  it("that waits for an answer says so on the row that it was asked for, until it is done", async () => {
+    made.chat.conversation.load(
+      [],
+      [compression("inForce", 1), compression("inForce", 2, { compressionId: "c2" })],
+      [],
+      new Set(),
+    );
+    const undone: (() => void)[] = [];
+    made.daemon.answers["gemini/compression/undo"] = () =>
+      new Promise((resolve) => undone.push(() => resolve(result("UNDONE", { compressionId: "c2", undone: ["c2"] }))));
+    made.daemon.emit({ type: "turnStarted", prompt: [{ text: "go on" }], model: "m" }, "t1");
+    const undoing = compressions.undo();
+    await vi.waitFor(() => expect(undone).toHaveLength(1));
+    expect(made.chat.conversation.divider("c2")?.undoWaits).toBe(true);
+    expect(made.chat.conversation.divider("c1")?.undoWaits).toBeUndefined();
+    expect(made.daemon.calls.at(-1)?.params).toEqual({ sessionId: "s1", compressionId: "c2" });
+    undone[0]?.();
+    await undoing;
+    expect(made.chat.conversation.divider("c2")?.undoWaits).not.toBe(true);
+  });
+
+  it("that fails waits no longer, and is told", async () => {
+    made.chat.conversation.load([], [compression("inForce", 1)], [], new Set());
+    made.daemon.answers["gemini/compression/undo"] = () => Promise.reject(fault("compressionNotFound", 1009));
+    made.daemon.emit({ type: "turnStarted", prompt: [{ text: "go on" }], model: "m" }, "t1");
+    await compressions.undo("c1");
+    expect(made.chat.conversation.divider("c1")?.undoWaits).toBe(false);
+    expect(made.chat.fault?.kind).toBe("compressionNotFound");
+  });
+});
+
+describe("a preview that is out of date when it is applied", () => {
+  it("is called that in its row and in a message, which offers a new one", async () => {
+    const listed = [compression("preview", 1, { status: "PREVIEW" })];
+    made.chat.conversation.load([], listed, [], new Set());
+    made.daemon.answers["gemini/compression/list"] = () => Promise.resolve({ compressions: listed });
+    made.daemon.answers["gemini/compression/apply"] = () => Promise.reject(fault("staleVersion", 1008));
+    made.daemon.answers["gemini/compress"] = () => Promise.resolve(result("NOOP"));
+    await compressions.apply("c1");
+    await vi.waitFor(() =>
+      expect(made.daemon.calls.at(-1)).toMatchObject({ method: "gemini/compress", params: { preview: true } }),
+    );
+    expect(made.chat.conversation.divider("c1")?.state).toBe("outdated");
+    expect(editor.told).toEqual([expect.stringContaining("The preview is out of date")]);
+    expect(made.chat.fault).toBeUndefined();
   });
 });
 

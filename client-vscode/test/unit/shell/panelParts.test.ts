@@ -132,6 +132,13 @@ describe("finding in the chat", () => {
     expect(panel.text).toContain("No results");
   });
 
+  it("looks anew in another chat, though that has as many rows", async () => {
+    await find("line");
+    await panel.state({ session: { sessionId: "another", title: "" } });
+    await panel.pass(advance, 150);
+    expect(panel.host.asked("find")).toHaveLength(2);
+  });
+
   it("ends with Esc: marks go, the focus returns", async () => {
     await show("idle");
     panel.prompt.focus();
@@ -156,6 +163,13 @@ describe("a question", () => {
     await settle();
     expect(document.querySelector("footer")?.hasAttribute("inert")).toBe(false);
     expect(document.activeElement).toBe(panel.prompt);
+  });
+
+  it("about a chat is answered no when another chat takes its place", async () => {
+    await show("idle");
+    const answer = panel.shell.confirm("Really?");
+    await panel.state({ session: { sessionId: "another", title: "" } });
+    expect(await answer).toBe(false);
   });
 });
 

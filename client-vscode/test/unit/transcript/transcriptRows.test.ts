@@ -105,6 +105,7 @@ describe("a compression", () => {
     ["preview", ["Apply", "Edit", "Compare", "Discard"]],
     ["compressed", ["View snapshot", "Compare", "Undo"]],
     ["truncated", ["Undo"]],
+    ["outdated", ["New preview", "View snapshot"]],
     ["unchanged", []],
     ["cancelled", []],
     ["failed", []],
@@ -128,6 +129,23 @@ describe("a compression", () => {
     press("Undo");
     await Promise.resolve();
     expect(sent).toEqual([{ type: "compression", do: "undo", compressionId: "1" }]);
+  });
+
+  it("says that its undo waits, on the button that was pressed, which does nothing until then", async () => {
+    show(divider());
+    const undo = root.querySelectorAll<HTMLElement>(".divider .row-buttons > button")[2];
+    undo?.focus();
+    show(divider({ version: 2, undoWaits: true }));
+    expect(document.activeElement).toBe(undo);
+    expect([undo?.textContent, undo?.getAttribute("aria-disabled")]).toEqual(["Undo waits…", "true"]);
+    expect(article("Chat compressed").textContent).toContain("It is undone when the answer is complete.");
+    press("Undo waits…");
+    await Promise.resolve();
+    expect(sent).toEqual([]);
+    show(divider({ version: 3, undoWaits: false }));
+    press("Undo");
+    await Promise.resolve();
+    expect(sent).toHaveLength(1);
   });
 
   it("is rated from 1 to 5", () => {

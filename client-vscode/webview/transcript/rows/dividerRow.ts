@@ -47,6 +47,7 @@ export class DividerView implements RowView {
     this.#problem.show(row.error);
     this.#showFolded();
     this.#showButtons();
+    this.#showUndo();
     this.#tick();
     if (look.isRunning || row.error?.retryAt !== undefined) this.#untick ??= ticker.every(() => this.#tick());
     else this.dispose();
@@ -91,6 +92,10 @@ export class DividerView implements RowView {
   }
 
   #canUndo(): boolean {
+    return this.#showsUndo() && this.#row.undoWaits !== true;
+  }
+
+  #showsUndo(): boolean {
     return this.#row.canUndo === true && !this.#context.readOnly;
   }
 
@@ -123,16 +128,26 @@ export class DividerView implements RowView {
               this.#context.language,
             )
           : button(t(COMPRESSION_ACTIONS[action].label), () =>
-              action === "undo" ? void this.#undo() : this.#send(action),
+              action !== "undo" ? this.#send(action) : this.#canUndo() && void this.#undo(),
             ),
       ),
     );
   }
 
+  /** In place: the button that was pressed keeps the focus while its undo waits. */
+  #showUndo(): void {
+    const { t } = this.#context.language;
+    const waits = this.#row.undoWaits === true;
+    const undo = this.#buttons.children[this.#wantedButtons().indexOf("undo")];
+    if (undo === undefined) return;
+    setText(undo, waits ? t("Undo waits…") : t("Undo"));
+    setAttribute(undo, "aria-disabled", waits && "true");
+  }
+
   #wantedButtons(): readonly CompressionAction[] {
     const { actions, readOnlyActions } = dividerLook(this.#row.state);
     return (this.#context.readOnly ? readOnlyActions : actions).filter(
-      (action) => (action !== "undo" || this.#canUndo()) && (action !== "view" || this.#hasSnapshot()),
+      (action) => (action !== "undo" || this.#showsUndo()) && (action !== "view" || this.#hasSnapshot()),
     );
   }
 

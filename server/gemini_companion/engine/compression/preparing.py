@@ -74,6 +74,8 @@ class Moment(NamedTuple):
     """The count below which nothing is prepared, since the last one came to nothing."""
     ready: Behind | None = None
     """Of the prepared compression that may be installed, if there is one."""
+    is_looked_at: bool = False
+    """A person looks at a preview of their own, which an installation would void."""
     holds_up: bool = False
     """The turn would wait for the preparing, since models answer one request at a time: idle time alone is for it."""
 
@@ -84,7 +86,7 @@ def next_step(moment: Moment) -> Step:
     if mode == "off" or trigger is None:
         return "nothing"
     is_due = tokens >= trigger
-    if is_due and moment.ready is not None and not moment.is_idle:
+    if is_due and moment.ready is not None and not moment.is_idle and not moment.is_looked_at:
         return "install"
     if moment.is_under_way or tokens < moment.not_before or (moment.holds_up and not moment.is_idle):
         return "nothing"
@@ -177,6 +179,15 @@ class Prepared(Fold):
 def is_prepared(entry: PreviewEntry) -> bool:
     """Whether the daemon made it for itself; else it is a person's preview."""
     return entry.compression.result.trigger == "background"
+
+
+def is_looked_at(history: History, preview: PreviewEntry | None) -> bool:
+    """Whether the newest preview of a session is one that a person asked for and may still apply or edit. One that the
+    chat has outgrown is taken for forgotten.
+    """
+    if preview is None or preview.compression.result.trigger != "manual":
+        return False
+    return is_installable(history, preview) and not behind(history, preview).is_outgrown
 
 
 def tokens_saved(prepared: PreviewEntry) -> int:

@@ -13,7 +13,7 @@ from gemini_companion.engine.history.content import Content
 
 T = TypeVar("T")
 
-_MOST_WORDS: Final = 1_000_000
+MOST_WORDS: Final = 1_000_000
 """Different words that are held."""
 _TOGETHER: Final = 64
 """Contents whose words are looked for together."""
@@ -59,7 +59,7 @@ class Vocabulary:
 
     def _with(self, contents: Iterable[Content], poll: Callable[[], None]) -> _Words:
         words = self._words
-        if len(words.read) >= self._most or len(words.all) >= _MOST_WORDS:
+        if len(words.read) >= self._most or len(words.all) >= MOST_WORDS:
             self._words = words = _Words(words.number + 1)
         asked = contents if isinstance(contents, list | tuple) else list(contents)
         known = map(words.read.get, map(id, asked))

@@ -16,6 +16,7 @@ from gemini_companion.engine.compression.preparing import (
     Behind,
     Moment,
     behind,
+    is_looked_at,
     next_step,
     retry_at,
 )
@@ -54,6 +55,11 @@ def ready(session: Session) -> PreviewEntry | None:
     if prepared is None and preview is not None and session.services.settings().compression_background != "off":
         prepared = preview if preview.compression_id == session.compressions.preparations.joined else None
     return prepared
+
+
+def has_preview(session: Session) -> bool:
+    """Whether a person has a preview to apply: while there is room, nothing is installed over it of itself."""
+    return is_looked_at(session.history, session.history.preview)
 
 
 async def at_safe_point(session: Session, choice: ModelChoice) -> CompressionResult | None:
@@ -152,6 +158,7 @@ def _moment(session: Session, choice: ModelChoice, found: PreviewEntry | None, *
         is_under_way=_is_under_way(session, is_due=is_due),
         not_before=session.compressions.preparations.not_before,
         ready=_behind(session, found),
+        is_looked_at=found is not session.history.preview and has_preview(session),
         holds_up=_holds_up(session, choice),
     )
 

@@ -14,8 +14,9 @@ Two requests never pay for one thing twice. What they meet, and what becomes of 
 A wish is guidance, a strategy, and turns (`compression_state.Wish`). Where compressions are prepared in the background,
 a turn's safe point waits for a preview only where the prompt does not fit, and installs its result later.
 
-A preview that is ready and not applied belongs to the person who looks at it: nobody else installs it. If what was
-being prepared fails once it is joined, that is the failure of whoever joined it: no model is asked a second time.
+A preview that is ready and not applied belongs to the person who looks at it: nobody else installs it, and while the
+prompt fits, nothing that nobody asked for is installed over it, until the chat has outgrown it (`Behind.is_outgrown`).
+If what was being prepared fails once it is joined, that is the failure of whoever joined it: no model is asked again.
 """
 
 from __future__ import annotations
@@ -119,6 +120,8 @@ async def compress_at_safe_point(
         installed = await background.install(session, found, choice)
         if installed is not None:
             return installed
+    if not rescue and background.has_preview(session):
+        return None
     if not rescue and (result := waiting(session, choice)) is not None:
         return result
     before, prompt = session.history.version, _prompt_of(session)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from gemini_companion.engine.compression.messages import message_for
 from gemini_companion.engine.compression.undo import plan_undo
+from gemini_companion.engine.errors import CompressionNotFound
 from gemini_companion.engine.history.log import CompressionResult, UndoEntry
 from gemini_companion.engine.tokens.ledger import agree
 from gemini_companion.sessions.compression.background import end
@@ -20,22 +22,39 @@ from gemini_companion.sessions.threads import in_steps, is_much, off_loop
 async def undo(session: Session, *, client: str, compression_id: str | None = None) -> CompressionResult:
     """Undo a compression, the newest by default, and all that stand on it; later turns stay.
 
-    Raises `CompressionNotFound`, `StorageFault`.
+    Which one that is stands when it is asked for, though the undo may have to wait: a second request meanwhile means
+    the same one, and waits for the same end. Raises `CompressionNotFound`, `StorageFault`.
     """
-
-    async def run(job: Job[CompressionResult]) -> CompressionResult:
-        return await _undo(session, job, compression_id)
-
-    if session.compressions.installing is None:  # otherwise the one under way may be meant
-        plan_undo(session.history, compression_id)
-    end(session, "undo")
-    job = Job("compression", session.services.new_id("undo"), run)
-    session.lane.submit(job)
+    meant, undos = _meant(session, compression_id), session.compressions.undos
+    job = undos.get(meant)
+    if job is None or job.cancelled_by:
+        job = Job("compression", session.services.new_id("undo"), partial(_undo, session, meant))
+        end(session, "undo")
+        session.lane.submit(job)
+        undos[meant] = job
+        job.future.add_done_callback(partial(_forget, undos, meant))
     return await wait_and_list(session, job, client)
 
 
-async def _undo(session: Session, job: Job[CompressionResult], compression_id: str | None) -> CompressionResult:
+def _forget(undos: dict[str, Job[CompressionResult]], meant: str, ended: object) -> None:
+    if meant in undos and undos[meant].future is ended:
+        del undos[meant]
+
+
+def _meant(session: Session, compression_id: str | None) -> str:
+    """The id of the compression that a request to undo means now. Raises `CompressionNotFound` if there is none."""
+    under_way = session.compressions.installing
+    if under_way is None:
+        return plan_undo(session.history, compression_id)[-1]
+    return compression_id or under_way.compression_id  # the newest by the time that the undo runs
+
+
+async def _undo(session: Session, compression_id: str, job: Job[CompressionResult]) -> CompressionResult:
     started = session.services.clock.monotonic()
+    if compression_id not in session.history.compressions:
+        raise CompressionNotFound(
+            f"The compression {compression_id} changed nothing or was never there, so there is nothing to undo."
+        )
     undone = plan_undo(session.history, compression_id)
     choice = session.choice()
     before, source = session.token_count(choice)
