@@ -73,6 +73,7 @@ async def test_the_setting_chooses_the_strategy_and_a_request_another(studio: St
     assert (await studio.compress(preview=True)).strategy == "userMessages"
     assert (await studio.compress(preview=True, strategy="split")).strategy == "split"
     studio.set(compression_token_cap=500)
+    await studio.load(MIXED)  # over a preview that stands nothing is installed that nobody asked for
     answered = await studio.chat("go on")
     assert answered.compression is not None
     assert answered.compression.strategy == "userMessages"
