@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from gemini_companion.__main__ import share_interpreter
 from tests.performance.load import OthersWork
 from tests.performance.options import Options
 
@@ -26,6 +27,7 @@ def main(module: str, folder: str, *flags: str) -> None:
         thorough="--thorough" in flags,
         tell=lambda what: _print({"tell": what}),
     )
+    share_interpreter()  # as the daemon does
     others = OthersWork()
     for finding in import_module(f"tests.performance.{module}").run(options):
         _print({**msgspec.to_builtins(finding), "others": others.share()})
