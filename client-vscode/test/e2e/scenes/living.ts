@@ -99,13 +99,17 @@ export function living(set: Stage): void {
     });
 
     test("a reload in the middle of an answer keeps what came, and says that nobody stopped it", async () => {
+      await set.ask(panel, "Remember this.", "It is remembered."); // which chat it is has been kept by then
       await set.emulator.script([{ pieces: ["Half of the stork's ", { gate: "never" }, "answer."] }]);
       await panel.send("Tell me of storks.");
       await panel.answers.last().getByText("Half of the stork's").waitFor();
+      await panel.composer.fill("typed meanwhile");
+      await patiently("the draft is on the disk", () => set.server.keepsDraft("typed meanwhile") || undefined);
       await set.window.reload();
       panel = new Panel(await set.window.showPanel());
       await readsAsStopped(panel, "Half of the stork's", "Stopped when its window closed");
       await keepPicture(set, "living", "reloaded-in-mid-answer");
+      await panel.composer.fill("");
     });
 
     test("what is asked for right after New Chat, while the daemon is only starting, comes after it and stays", async () => {
