@@ -112,7 +112,7 @@ class Day:
         assert session.history.entries.gone > self._size / 3
         async for what, step in self._reads(studio, session):
             await self._done(f"{what}, packed", step)
-        named = partial(is_named, session, "/work/nobody/named.it")
+        named = partial(is_named, session, "/nowhere/named.it")
         await self._done("a path that no prompt names, packed", named)
         await self._done("the session's numbers, packed", partial(app.statistics.of_session, session))
         for where, turn in (("", None), (" at an earlier turn", turns[len(turns) // 2])):

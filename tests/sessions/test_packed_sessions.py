@@ -102,8 +102,8 @@ async def test_a_path_is_named_by_a_prompt_that_is_packed_too(desk: Callable[[st
     session = await studio.session()
     await at_rest(session)
     assert session.history.prompts.gone > 0
-    assert await is_named(session, "/work/config/.env")
-    assert not await is_named(session, "/work/config/.npmrc")
+    assert await is_named(session, "/project/config/.env")
+    assert not await is_named(session, "/project/config/.npmrc")
 
 
 async def test_nobody_who_has_asked_for_statistics_holds_what_is_packed(desk: Callable[[str], Studio]) -> None:
@@ -264,7 +264,7 @@ async def test_much_that_is_packed_is_never_unpacked_on_the_event_loop(
         partial(memory.turn, "nobody's"),
         partial(history_page, session, "transcript", cursor=None, limit=None),
         partial(history_page, session, "model", cursor=None, limit=None),
-        partial(is_named, session, "/work/nobodys.name"),
+        partial(is_named, session, "/project/nobodys.name"),
         partial(studio.app.statistics.of_session, session),
         partial(studio.app.fork, studio.client, session.session_id, 2),
         export,
