@@ -704,7 +704,7 @@ export interface ErrorData {
 /** The turn was cancelled. */
 export interface TurnCancelled {
   readonly type: "turnCancelled";
-  /** The client's id, or a reason: `interrupted`, `delete`, `shutdown`. */
+  /** The client's id, or a reason: `interrupted`, `delete`, `leave` where its own client went, `shutdown`. */
   readonly by: string;
 }
 

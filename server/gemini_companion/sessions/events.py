@@ -131,7 +131,7 @@ class TurnCancelled(SessionEvent, tag="turnCancelled", frozen=True, kw_only=True
     """The turn was cancelled."""
 
     by: str
-    """The client's id, or a reason: `interrupted`, `delete`, `shutdown`."""
+    """The client's id, or a reason: `interrupted`, `delete`, `leave` where its own client went, `shutdown`."""
 
 
 class ModelChanged(SessionEvent, tag="modelChanged", frozen=True, kw_only=True):

@@ -76,9 +76,9 @@ async def unpack_for(session: Session, undone: Sequence[str]) -> None:
 
 def _packed(entries: Sequence[Entry], going: Sequence[Item], cache: FactCache | None, poll: Poll) -> list[Block]:
     if cache is not None:
-        from gemini_companion.engine.compression.sources import look_ahead_of_that
+        from gemini_companion.engine.compression.sources import find_open_tasks
 
-        look_ahead_of_that(going, cache, poll)
+        find_open_tasks(going, cache, poll)
     blocks: list[Block] = []
     for block in packed(entries):
         poll()

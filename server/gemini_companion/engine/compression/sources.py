@@ -90,8 +90,8 @@ def put_away(items: Iterable[Item], cache: FactCache) -> None:
         cache.put_away(item.seq, item.content, _read_of(item, cache))
 
 
-def look_ahead_of_that(items: Iterable[Item], cache: FactCache, poll: Callable[[], None]) -> None:
-    """Find out what the cache has to know before they go: that takes up to a millisecond for each."""
+def find_open_tasks(items: Iterable[Item], cache: FactCache, poll: Callable[[], None]) -> None:
+    """Look for tasks that were left open in the contents of items before they go: up to a millisecond for each."""
     for item in items:
         poll()
         cache.find_open(_read_of(item, cache))

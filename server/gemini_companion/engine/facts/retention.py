@@ -99,7 +99,7 @@ class FactCache:
         return seq in self._past
 
     def find_open(self, contents: Iterable[Content]) -> None:
-        """Find out what is asked for when an entry is put away, of the contents that are read of it."""
+        """Find the tasks that these contents left open, ahead of `put_away`, which asks for them."""
         for content in contents:
             known = self._contents.get(id(content))
             if known is not None and known.content is content:

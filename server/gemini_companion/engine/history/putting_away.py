@@ -18,7 +18,7 @@ MOST: Final = 1_024
 AT_ONCE: Final = 16
 """Blocks of items that go at once: some milliseconds on the event loop."""
 MOST_ITEMS: Final = 2_048
-"""Items that go at once, at most: those of so many blocks."""
+"""Items that are looked at and go at once, at most: those of so many blocks."""
 
 
 def to_be_put_away(history: History, open_turns: Collection[str], *, must_be_kept: bool = True) -> int:
@@ -47,9 +47,11 @@ def to_be_put_away(history: History, open_turns: Collection[str], *, must_be_kep
         return 0
     if entries.live:
         to = min(to, entries.live[min(len(entries.live), MOST) - 1].seq)
-    # What is put away already is of other turns.
-    turns, live = {*open_turns, history.newest_turn}, sources.live
-    behind = islice(live, sources.shown, bisect_right(live, to, lo=sources.shown, key=_seq))
+    turns, live, begin = {*open_turns, history.newest_turn}, sources.live, sources.shown
+    if len(live) > begin + MOST_ITEMS:  # an undo had brought them back, and their entries are packed still
+        to = min(to, live[begin + MOST_ITEMS - 1].seq)
+    # What is put away already is of other turns; should one be the newest again and go, all is unpacked for that.
+    behind = islice(live, begin, bisect_right(live, to, lo=begin, key=_seq))
     to = min(to, next((item.seq - 1 for item in behind if item.turn_id in turns), to))
     return to if is_worth_it() else 0
 
