@@ -12,11 +12,14 @@ import pytest
 
 from gemini_companion.engine.constraints.detect import detect
 from gemini_companion.engine.errors import CompanionError, StorageFault
+from gemini_companion.engine.history.block import packed
+from gemini_companion.engine.history.log import PromptEntry
 from gemini_companion.engine.recall.words import indexed
 from gemini_companion.sessions.maintenance import keep_house, keep_within_limits, maintain, redact_older
 from gemini_companion.sessions.retention import StoredSession
 from gemini_companion.sessions.turn.rehearsal import rehearse
 from gemini_companion.settings.session_retention import DAY_MS, SessionRetention
+from tests.support.logs import user
 
 
 class Parts:
@@ -138,6 +141,28 @@ async def test_idle_sessions_are_let_go_again_and_again_until_the_end():
     with pytest.raises(asyncio.CancelledError):
         await keep_house(House(), House())
     assert len(done) == 3
+
+
+async def test_what_was_unpacked_for_a_moment_does_not_stay_for_hours():
+    (block,) = packed([PromptEntry(id="p1", seq=1, time=1, turn_id="t1", content=user({"text": "What?"}))])
+    before = block.entries
+    assert block.entries is before
+
+    class House:
+        slept = False
+
+        async def sleep(self, seconds: float) -> None:
+            if self.slept:
+                raise asyncio.CancelledError
+            self.slept = True
+
+        async def let_go_idle(self) -> None:
+            pass
+
+    with pytest.raises(asyncio.CancelledError):
+        await keep_house(House(), House())
+    assert block.entries is not before
+    assert block.entries == before
 
 
 @pytest.mark.parametrize("fail", [False, True])

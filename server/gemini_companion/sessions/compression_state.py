@@ -216,8 +216,6 @@ class Preparations:
         """Looks through contents ahead (`compression/ahead`)."""
         self.looked_through = 0
         """How many of the history's sources were."""
-        self.not_packed_in = 0
-        """The history's epoch when something could not be packed (`putting_away`)."""
         self.may_look = True
         """False from the session's end on: a turn that ends with it begins nothing any more."""
 

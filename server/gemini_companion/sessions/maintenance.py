@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.history.block import forget_unpacked
 from gemini_companion.sessions.recall_store import RecallStore
 from gemini_companion.sessions.retention import StoredSession, surplus
 from gemini_companion.settings.session_retention import DAY_MS, SessionRetention
@@ -82,10 +83,11 @@ class Waiting(Sleeper, Protocol):
 
 
 async def keep_house(app: Housekeeper, clock: Sleeper) -> None:
-    """Let go of idle sessions, every minute, until cancelled."""
+    """Let go of idle sessions, and of what was unpacked for a moment, every minute, until cancelled."""
     while True:
         await clock.sleep(_EVERY_SECONDS)
         await app.let_go_idle()
+        forget_unpacked()
 
 
 async def redact_older(store: RedactableStore) -> None:

@@ -6,7 +6,6 @@ Nothing of it is lost to anybody: what asks for an entry has it unpacked, and an
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from functools import partial
 from itertools import takewhile
@@ -23,15 +22,11 @@ from gemini_companion.sessions.threads import Poll, in_thread, off_loop
 if TYPE_CHECKING:
     from gemini_companion.engine.facts.retention import FactCache
 
-logger = logging.getLogger(__name__)
-
 
 async def put_away_hidden(session: Session) -> None:
     """Pack what no view shows, as long as nothing compresses the chat. Long histories take several goes."""
-    history, preparations = session.history, session.compressions.preparations
-    if history.epoch == preparations.not_packed_in or not to_be_put_away(
-        history, session.open_turns, must_be_kept=False
-    ):
+    history = session.history
+    if not to_be_put_away(history, session.open_turns, must_be_kept=False):
         return
     await keep_counts(session)  # what is still to be kept stays
     cache: FactCache | None = vars(session).get("fact_cache")
@@ -54,9 +49,7 @@ async def put_away_hidden(session: Session) -> None:
             from gemini_companion.engine.compression.sources import put_away as forget
 
             forget(left, cache)
-        if sum(map(len, blocks)) < len(some) or not (blocks or history.sources.past_to > reached):
-            logger.info("An entry does not come back as it is when it is packed: it stays in memory, and all behind it")
-            preparations.not_packed_in = epoch
+        if not blocks and history.sources.past_to == reached:
             return
 
 

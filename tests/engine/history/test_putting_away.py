@@ -179,14 +179,27 @@ def test_contents_whose_sizes_are_still_to_be_kept_stay() -> None:
     assert to_be_put_away(packing.history, ()) == 0
 
 
-def test_an_entry_that_does_not_come_back_as_it_is_is_not_put_away() -> None:
+@pytest.mark.parametrize("strange", [float("nan"), float("-inf"), "\ud800", (1, 2)], ids=ascii)
+def test_an_entry_that_does_not_come_back_as_it_is_is_kept_as_it_is_and_all_around_it_is_packed(
+    strange: object,
+) -> None:
     book = Book()
+    for number in range(40):
+        book.say(f"prompt {number}", "yes")
     book.prompt("one")
-    book.reply({"text": "two", "weight": float("nan")})
+    book.reply({"text": "two", "weight": strange})
     book.end()
+    for number in range(40):
+        book.say(f"prompt {number}", "yes")
     entries = list(book.entries)
-    assert [seq for block in packed(entries) for seq in block.seqs] == []
-    assert [list(block.seqs) for block in packed(entries[:1])] == [[entries[0].seq]]
+    blocks = list(packed(entries))
+    assert [seq for block in blocks for seq in block.seqs] == [entry.seq for entry in entries]
+    as_they_are = [one for block in blocks for one in block.entries if any(one is entry for entry in entries)]
+    assert [
+        one for one in entries if isinstance(one, ReplyEntry) and one.content.parts[0].get("weight") is strange
+    ] == (as_they_are)
+    assert sum(len(block) == 1 for block in blocks) < 6
+    assert [repr(one) for block in blocks for one in block.unpack()] == [repr(entry) for entry in entries]
 
 
 def test_a_long_entry_has_a_block_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

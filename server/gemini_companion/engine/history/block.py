@@ -35,11 +35,11 @@ UNITS: Final = 400
 class Block:
     """Entries of a log behind each other, oldest first. Immutable."""
 
-    __slots__ = ("_data", "seqs", "tools", "types")
+    __slots__ = ("_kept", "seqs", "tools", "types")
 
-    def __init__(self, entries: Sequence[Entry], data: bytes) -> None:
-        """`data` is the packed JSON of the entries."""
-        self._data = data
+    def __init__(self, entries: Sequence[Entry], data: bytes | None) -> None:
+        """`data` is the packed JSON of the entries; `None` keeps them as they are."""
+        self._kept = tuple(entries) if data is None else data
         self.seqs = array("Q", [entry.seq for entry in entries])
         """Their sequence numbers, rising."""
         self.types = tuple(map(type, entries))
@@ -63,11 +63,11 @@ class Block:
     @property
     def entries(self) -> Sequence[Entry]:
         """The entries; other objects each time that the block is unpacked."""
-        return _unpacked(self)
+        return self._kept if isinstance(self._kept, tuple) else _unpacked(self)
 
-    def unpack(self) -> list[Entry]:
+    def unpack(self) -> Sequence[Entry]:
         """The same, and nothing is kept."""
-        return _decode(zlib.decompress(self._data))
+        return self._kept if isinstance(self._kept, tuple) else _decode(zlib.decompress(self._kept))
 
 
 @lru_cache(maxsize=_UNPACKED)
@@ -75,31 +75,53 @@ def _unpacked(block: Block) -> Sequence[Entry]:
     return tuple(block.unpack())
 
 
-def packed(entries: Sequence[Entry]) -> Iterator[Block]:
-    """All of these entries in blocks, in order, as far as they come back as they are; the rest stays out.
+def forget_unpacked() -> None:
+    """Keep no block unpacked: who asked for one may be gone."""
+    _unpacked.cache_clear()
 
-    A block is tried before it is given: an import may hold numbers that JSON has no form for.
+
+def packed(entries: Sequence[Entry]) -> Iterator[Block]:
+    """All of these entries in blocks, in order.
+
+    A block is tried before it is given: an import may hold numbers that JSON has no form for. An entry that does not
+    come back as it is has a block of its own, and is not packed.
     """
     start = 0
     while start < len(entries):
-        try:
-            end, texts = _end(entries, start)
-            some = entries[start:end]
-            block = Block(some, zlib.compress(b"[%b]" % b",".join(texts), _LEVEL))
-            is_same = block.unpack() == list(some)
-        except (msgspec.MsgspecError, UnicodeEncodeError, TypeError, RecursionError):
-            return
-        if not is_same:
-            return
-        yield block
+        texts = _texts(entries, start)
+        end = start + max(1, len(texts))
+        yield from _tried(entries[start:end], texts)
         start = end
 
 
-def _end(entries: Sequence[Entry], start: int) -> tuple[int, list[bytes]]:
-    """Where a block ends that begins at an index, and its entries as JSON."""
+def _tried(entries: Sequence[Entry], texts: Sequence[bytes]) -> Iterator[Block]:
+    """These entries, of which these are the JSON, in one block if all of them come back as they are."""
+    if texts and (block := _block(entries, texts)) is not None:
+        yield block
+    elif len(entries) == 1:
+        yield Block(entries, None)
+    else:
+        middle = len(entries) // 2
+        yield from _tried(entries[:middle], texts[:middle])
+        yield from _tried(entries[middle:], texts[middle:])
+
+
+def _block(entries: Sequence[Entry], texts: Sequence[bytes]) -> Block | None:
+    block = Block(entries, zlib.compress(b"[%b]" % b",".join(texts), _LEVEL))
+    try:
+        return block if block.unpack() == list(entries) else None
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+
+
+def _texts(entries: Sequence[Entry], start: int) -> list[bytes]:
+    """As JSON the entries of the block that begins at an index; none if the first has no such form."""
     texts: list[bytes] = []
     size = 0
     while start + len(texts) < len(entries) and len(texts) < ENTRIES and size < BYTES:
-        texts.append(_encode(entries[start + len(texts)]))
+        try:
+            texts.append(_encode(entries[start + len(texts)]))
+        except (msgspec.MsgspecError, UnicodeEncodeError, TypeError, RecursionError):
+            break
         size += len(texts[-1])
-    return start + len(texts), texts
+    return texts
