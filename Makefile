@@ -13,7 +13,7 @@ E2E_STAMP := $(VENV)/.e2e-stamp
 # One more than there are processors: tests of processes and disks wait, too.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
-.PHONY: setup hooks demo test test-quick test-client thorough check check-client e2e e2e-client bench bench-page bench-client bench-vscode chaos package wheel generate release clean
+.PHONY: setup hooks demo test test-process test-client thorough check check-client e2e e2e-client bench bench-page bench-client bench-vscode chaos package wheel generate release clean
 
 setup: $(STAMP)
 
@@ -39,17 +39,18 @@ demo: $(STAMP)
 # Bytecode is kept whatever the environment says: each of the hundred daemons would compile its sources anew.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
+# Everything that needs no process beside its own.
 test: $(STAMP)
-	$(PYTEST) -m "not e2e and not thorough"
+	$(PYTEST) -m "not e2e and not thorough and not process"
 ifeq ($(NODE),)
 	@echo "$(NO_NODE)"
 else
 	@$(MAKE) --no-print-directory test-client
 endif
 
-# What needs no process beside its own: for every save.
-test-quick: $(STAMP)
-	$(PYTEST) -m "not e2e and not thorough and not process"
+# The real daemon over its pipe, real commands, tools' servers and hooks; a part of `make e2e`.
+test-process: $(STAMP)
+	$(PYTEST) -m "process and not e2e and not thorough"
 
 # The long form of what `make test` has in short: whole sweeps, and properties with all their examples.
 thorough: $(STAMP)
@@ -79,7 +80,7 @@ generate: $(STAMP)
 	$(BIN)/python -m schemas.generate
 
 # Neovim comes with the tests; Vim and Emacs are driven where they are, and reported as skipped where they are not.
-e2e: $(STAMP) $(E2E_STAMP)
+e2e: $(STAMP) $(E2E_STAMP) test-process
 	$(BIN)/python -m pytest -n 0 -m e2e tests/editors tests/chaos
 ifeq ($(NODE),)
 	@echo "$(NO_NODE)"
