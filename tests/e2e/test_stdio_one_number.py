@@ -38,3 +38,29 @@ async def test_what_the_api_counted_is_the_number_after_a_restart_too(
             assert (status["tokenCount"], status["tokenCountSource"]) == (before["tokenCount"], "api")
             if kills:
                 await spoken.kill()
+
+
+async def test_a_fork_has_the_number_of_the_chat_that_it_is_a_fork_of(
+    tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
+) -> None:
+    environment = server_environment(tmp_path, **gemini_environment)
+    async with editor(environment, workspace) as spoken:
+        turns: list[str] = []
+        for text in ("Wo steht der Parser? ", "Und der Lexer? ", "Danke. "):
+            answer = await spoken.ask("gemini/chat", {"prompt": text * 500})
+            turns.append(answer["turnId"])
+        chat = {"sessionId": answer["sessionId"]}
+        before = await spoken.ask("gemini/compressionStatus", chat)
+        for at in ({}, {"atTurn": turns[-1]}, {"atTurn": 3}):
+            fork = await spoken.ask("gemini/session/fork", {**chat, **at})
+            status = await spoken.ask("gemini/compressionStatus", {"sessionId": fork["sessionId"]})
+            assert fork["tokenCount"] == before["tokenCount"]
+            assert (status["tokenCount"], status["tokenCountSource"]) == (before["tokenCount"], "api")
+        earlier = await spoken.ask("gemini/session/fork", {**chat, "atTurn": turns[0]})
+        status = await spoken.ask("gemini/compressionStatus", {"sessionId": earlier["sessionId"]})
+        assert status["tokenCountSource"] == "estimate"
+        assert status["tokenCount"] < before["tokenCount"]
+    async with editor(environment, workspace) as spoken:
+        assert (await spoken.ask("gemini/session/open", {"sessionId": fork["sessionId"]}))["tokenCount"] == (
+            before["tokenCount"]
+        )

@@ -17,6 +17,7 @@ from gemini_companion.engine.history.log import (
     UndoEntry,
 )
 from gemini_companion.engine.history.view import History
+from gemini_companion.engine.tokens.ledger import LedgerMemory, TokenLedger
 from gemini_companion.sessions.folds import Folds
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.shared_entries import Ranges, ranges_of
@@ -34,6 +35,8 @@ class Fork(NamedTuple):
     """What is known of the sizes of those that it shares."""
     folds: Folds | None = None
     """What those say, where that is known without taking them in again."""
+    ledger: TokenLedger | None = None
+    """It knows what the API's counts taught of the model, and where the view is the same, how many tokens it has."""
 
     @property
     def ranges(self) -> Ranges:
@@ -52,20 +55,26 @@ async def fork_of(source: Session, at_turn: str | int | None) -> Fork:
 
     history, entries = source.history, source.history.entries.copied()
     known = source.folds.copied() if history.excluded_from is None else None
+    memory = source.ledger.memory(source.choice().name, history.epoch)
 
     def work() -> Fork:
         log = list(entries)
         shared: Sequence[Entry] = log if at_turn is None else entries_until(log, at_turn)
+        is_whole = len(shared) == len(log)
         folds = known.gone_back(shared) if known is not None and at_turn is not None else known
         if SteerOfferedEntry in set(map(type, shared)):
             shared = [entry for entry in shared if not isinstance(entry, SteerOfferedEntry)]  # sent where it was said
         if folds is None:
-            return Fork(shared, closing(shared, source.services, "fork"), _counts(history, shared))
+            own = closing(shared, source.services, "fork")
+            return Fork(shared, own, _counts(history, shared), ledger=_ledger(memory, None))
         if len(shared) != len(folds.history.entries):
             folds.history.entries.only(shared)
         folds.tools_state.offered.clear()
         own = closing(shared, source.services, "fork", (folds.transcript, folds.tools_state))
-        return Fork(shared, own, StoredCounts(), folds._replace(last_result=_last_result(folds.last_result, shared)))
+        folds = folds._replace(last_result=_last_result(folds.last_result, shared))
+        # Where nothing but its opening is new, what raises the epoch, the view is the same.
+        ledger = _ledger(memory, folds.history.epoch + 1 if is_whole and len(own) == 1 else None)
+        return Fork(shared, own, StoredCounts(), folds, ledger)
 
     return await off_loop(entries.units, work)
 
@@ -93,6 +102,14 @@ def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[
             )
         end = found
     return tuple(entry for entry in entries if entry.seq <= end.seq)
+
+
+def _ledger(memory: LedgerMemory | None, epoch: int | None) -> TokenLedger:
+    """`epoch` is that of the fork's view, where it is the source's."""
+    ledger = TokenLedger()
+    if memory is not None:
+        ledger.recall(memory, epoch)
+    return ledger
 
 
 def _counts(history: History, shared: Sequence[Entry]) -> StoredCounts:

@@ -311,7 +311,7 @@ class SessionRegistry:
         if fork:
             entries, counts = fork.own if folds else [*fork.shared, *fork.own], fork.counts
         is_as_left = remnant is not None and remnant.version == (entries[-1].seq if entries else 0)
-        ledger = remnant.ledger if remnant is not None and is_as_left else None
+        ledger = remnant.ledger if remnant is not None and is_as_left else fork.ledger if fork else None
         services = services_of(self._services, meta)
         channel = EventChannel(
             meta.session_id,
