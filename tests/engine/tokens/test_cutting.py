@@ -1,16 +1,19 @@
-"""Where a text is cut into pieces."""
+"""Where a text is cut into pieces, and that counters share what pieces cost without a trace of it in any count."""
 
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
+from weakref import WeakValueDictionary, ref
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.engine.tokens import prices
+from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.lexical import SAMPLED_PAST, LexicalTokenCounter, cut
-from gemini_companion.engine.tokens.prices import CJK_CLASSES, LATIN, SCRIPTS, price_of
+from gemini_companion.engine.tokens.prices import CJK_CLASSES, LATIN, SCRIPTS, price_of, shared_prices
 from tests.engine.tokens.measured_texts import SAMPLES, MeasuredText
 from tests.support.examples import examples
 
@@ -76,6 +79,7 @@ def test_every_character_stands_in_the_piece_that_is_said(before: str) -> None:
 def test_a_text_costs_the_sum_of_its_pieces_however_little_is_remembered(texts: list[str], remembered: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prices, "REMEMBERED_PIECES", remembered)
+        patch.setattr(prices, "_SHARED", WeakValueDictionary())
         counter = LexicalTokenCounter()
         for text in (*texts, *texts):
             assert counter.count_text(text) == sum(map(price_of, plainly(text)), 0.0)
@@ -88,3 +92,49 @@ def test_of_a_text_that_is_sampled_each_sample_costs_the_sum_of_its_pieces() -> 
     samples = sum(sum(map(price_of, plainly(text[start : start + size])), 0.0) for start in starts)
     assert len(text) > SAMPLED_PAST
     assert LexicalTokenCounter().count_text(text) == samples * (len(text) / SAMPLED_PAST)
+
+
+# --- prices are shared
+
+
+@pytest.fixture
+def nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that has counted nothing yet: counters of other tests hold other prices."""
+    monkeypatch.setattr(prices, "_SHARED", WeakValueDictionary())
+
+
+@pytest.mark.usefixtures("nobody_else")
+def test_a_word_that_one_counter_knows_is_priced_by_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = LexicalTokenCounter(), LexicalTokenCounter()
+    expected = first.count_text("the same words again")
+
+    def refuse(piece: str) -> float:
+        raise AssertionError(f"{piece!r} is priced again")
+
+    monkeypatch.setattr(prices, "price_of", refuse)
+    assert second.count_text("the same words again") == expected
+
+
+@pytest.mark.usefixtures("nobody_else")
+def test_prices_are_gone_with_the_last_who_counted() -> None:
+    first, second = TokenLedger(), TokenLedger()
+    table = ref(shared_prices())
+    assert table() is None, "nobody has counted, but prices are held"
+    first.count_text("some words")
+    second.count_text("some words")
+    table = ref(shared_prices())
+    first.forget_texts()
+    assert table()
+    second.forget_texts()
+    assert table() is None
+
+
+@pytest.mark.usefixtures("nobody_else")
+def test_threads_that_count_at_once_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prices, "REMEMBERED_PIECES", 50)
+    texts = [sample.text for sample in SAMPLES] * 3
+    expected = [LexicalTokenCounter().count_text(text) for text in texts]
+    counters = [LexicalTokenCounter() for _ in range(4)]
+    with ThreadPoolExecutor(len(counters)) as pool:
+        for counts in pool.map(lambda counter: [counter.count_text(text) for text in texts], counters):
+            assert counts == expected
