@@ -207,7 +207,9 @@ class TokenLedger:
         """Model, estimate and count of the newest one that was not believed."""
 
     def forget_texts(self) -> None:
-        """Drop the lexical counter's cache, most of a ledger's size; what the API's counts taught stays."""
+        """Let go of the lexical counter's prices, which are gone once no ledger holds them, and were most of this one's
+        size; what the API's counts taught stays.
+        """
         if isinstance(self.counter, LexicalTokenCounter):
             self.counter = LexicalTokenCounter()
 

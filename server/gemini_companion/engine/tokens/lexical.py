@@ -2,16 +2,16 @@
 
 Gemini's tokenizer never merges across a change of script, so a text's tokens are those of its pieces, and only the
 price of a word, of a run of punctuation or of a run of CJK has to be estimated. Cutting is one pass of one pattern;
-prices are cached.
+prices are cached, one cache for all counters.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
-from gemini_companion.engine.tokens.prices import CJK_CLASSES, LATIN, SCRIPTS, PriceTable
+from gemini_companion.engine.tokens.prices import CJK_CLASSES, LATIN, SCRIPTS, PriceTable, shared_prices
 
 SAMPLED_PAST: Final = 65_536
 """Characters up to which a text is counted in full; of a longer one only as many are read, as samples."""
@@ -21,10 +21,19 @@ _WINDOW: Final = SAMPLED_PAST // _WINDOWS
 
 _PUNCTUATION: Final = r"!-/:-@\[-`{-~"
 _HAN, _HIRAGANA, _KATAKANA = CJK_CLASSES
-_CUT_ASCII: Final = re.compile(rf" ?(?:[A-Za-z]+|[{_PUNCTUATION}]+|[0-9]{{1,3}})|\n+(?: {{2,}})?| +|\t+|.", re.DOTALL)
+# The first character says which alternative begins a piece, or behind a space the second one, and no run has to give
+# anything back. So a space stands before a group instead of being optional before each run, and quantifiers are
+# possessive: a tenth to a fifth off the search, which is more than half of what a text of known words takes.
+_CUT_ASCII: Final = re.compile(
+    rf" (?:[A-Za-z]++|[{_PUNCTUATION}]++|[0-9]{{1,3}}+| *+)"
+    rf"|[A-Za-z]++|[{_PUNCTUATION}]++|[0-9]{{1,3}}+|\n++(?: {{2,}}+)?|\t++|.",
+    re.DOTALL,
+)
 _CUT: Final = (
-    rf" ?(?:[{LATIN}]+|[{SCRIPTS}]+|[{_PUNCTUATION}]+|[0-9]{{1,3}})|[{_HAN}]+|[{_HIRAGANA}]+|[{_KATAKANA}]+"
-    rf"|\n+(?: {{2,}})?| +|\t+|[^\x00-\x7f{LATIN}{SCRIPTS}{_HAN}{_HIRAGANA}{_KATAKANA}]+|."
+    rf" (?:[{LATIN}]++|[{_PUNCTUATION}]++|[0-9]{{1,3}}+|[{SCRIPTS}]++| *+)"
+    rf"|[{LATIN}]++|[{_PUNCTUATION}]++|[0-9]{{1,3}}+|\n++(?: {{2,}}+)?"
+    rf"|[{_HAN}]++|[{_HIRAGANA}]++|[{_KATAKANA}]++|[{SCRIPTS}]++|\t++"
+    rf"|[^\x00-\x7f{LATIN}{SCRIPTS}{_HAN}{_HIRAGANA}{_KATAKANA}]++|."
 )
 
 _TAG: Final = re.compile(
@@ -59,8 +68,10 @@ class LexicalTokenCounter:
     Errors against the real tokenizer are in the header of `coefficients.py`.
     """
 
-    def __init__(self) -> None:
-        self._prices = PriceTable()
+    @cached_property
+    def _prices(self) -> PriceTable:
+        """Held from the first text on: a counter that counts nothing keeps no prices in memory."""
+        return shared_prices()
 
     def count_text(self, text: str) -> float:
         """Estimate the tokens of `text`, at least 0. Any string will do, lone surrogates included.
