@@ -139,12 +139,24 @@ async def event_page(session: Session, after_seq: int) -> EventPage:
 
     The deltas of a turn that has ended are joined into one, in the place of the last.
     """
-    pending = session.channel.pending(after_seq)
+    pending = session.channel.pending()
     stored = await session.services.store.events(session.session_id, after_seq, _REPLAYED)
-    last = stored.events[-1].seq if stored.events else after_seq
-    fresh = [] if len(stored.events) == _REPLAYED else [event for event in pending if event.seq > last]
-    events = _with_deltas_joined([*stored.events, *fresh], session.lane.current.job_id if session.lane.current else "")
+    events = _one_by_one(stored.events, pending, after_seq)
+    events = _with_deltas_joined(events, session.lane.current.job_id if session.lane.current else "")
     return EventPage(events=tuple(msgspec.to_builtins(event) for event in events), truncated=stored.truncated)
+
+
+def _one_by_one(stored: Sequence[StoredEvent], pending: Sequence[StoredEvent], after_seq: int) -> Sequence[StoredEvent]:
+    """What is stored, but of the deltas under way each, in place of the pieces that they are stored in."""
+    if not pending:
+        return stored
+    first, last = pending[0].seq, pending[-1].seq
+    before = [event for event in stored if event.seq < first]
+    pieces = [event for event in stored if first <= event.seq <= last]
+    behind = [event for event in stored if event.seq > last]  # they have what no piece had then
+    is_cut = bool(behind) or len(stored) == _REPLAYED
+    to = max((event.seq for event in pieces), default=0) if is_cut else last
+    return [*before, *(event for event in pending if after_seq < event.seq <= to), *behind]
 
 
 def _with_deltas_joined(events: Sequence[StoredEvent], running: str) -> list[StoredEvent]:
