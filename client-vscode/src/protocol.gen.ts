@@ -807,6 +807,8 @@ export interface CompressionStarted {
   readonly type: "compressionStarted";
   readonly compressionId: string;
   readonly trigger: "auto" | "background" | "manual";
+  /** The turn under way, if its prompt stands in the history already: so the compression stands behind that. */
+  readonly behindTurn?: string;
 }
 
 /** A compression entered a phase; `block` of `blocks`, from 1, where the history is summarised in several. */

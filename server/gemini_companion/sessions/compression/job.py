@@ -19,6 +19,10 @@ def new_compression(
             session.compressions.discard(compression)
         session.notify_status()
 
+    def behind() -> str | None:
+        turn = session.lane.running_turn
+        return turn if turn is not None and session.transcript.has_prompt(turn) else None
+
     compression = Compression(
         compression_id or session.services.new_id("compression"),
         kind,
@@ -27,6 +31,7 @@ def new_compression(
         emit=session.emit,
         on_change=changed,
         monotonic=session.services.clock.monotonic,
+        behind=behind,
     )
     session.compressions.add(compression)
     return compression
