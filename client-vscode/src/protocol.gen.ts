@@ -2316,7 +2316,7 @@ export interface Requests {
   readonly "gemini/models": { readonly params: Empty; readonly result: ModelReport };
   /** What a session or all of them did and cost. */
   readonly "gemini/stats": { readonly params: StatsParams; readonly result: Stats };
-  /** The events after a number, in order; a finished turn's deltas come as one. */
+  /** The events after a number, in order; the deltas of a finished turn's answers come as one each. */
   readonly "gemini/events/replay": { readonly params: ReplayParams; readonly result: EventPage };
 }
 
