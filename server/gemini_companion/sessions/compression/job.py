@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from gemini_companion.engine.history.log import CompressionResult, Trigger
 from gemini_companion.sessions.cancelling import list_what_is_done
 from gemini_companion.sessions.compression_state import NO_WISH, Compression, Kind, Wish
@@ -17,6 +19,9 @@ def new_compression(
     def changed(compression: Compression) -> None:
         if compression.has_ended:
             session.compressions.discard(compression)
+            # However it ended, and whoever waits for it: it may have had the session's tokens counted.
+            keeping = asyncio.create_task(session.update_listing(is_change=False), name=f"number:{session.session_id}")
+            session.use(keeping, session.last_used)
         session.notify_status()
 
     def behind() -> str | None:
