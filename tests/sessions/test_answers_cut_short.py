@@ -220,12 +220,25 @@ async def test_a_client_that_goes_has_stopped_neither_its_turn_nor_the_prompts_t
     assert {event.by for event in studio.heard.of(TurnCancelled)} == {"leave"}
 
 
-async def test_what_a_filter_refused_is_kept_nowhere(studio: Studio) -> None:
-    studio.model.streams = [chunks(["I"], "SAFETY")]
-    with pytest.raises(Blocked):
+@pytest.mark.parametrize(
+    ("streams", "fault"),
+    [
+        ([chunks(["I"], "SAFETY")], Blocked),
+        ([chunks(["I"], "RECITATION"), chunks(["I"], "RECITATION")], ModelUnavailable),
+        ([chunks(["I"], "RECITATION"), GONE], ModelUnavailable),
+    ],
+    ids=["safety", "recited", "recited, and gone"],
+)
+async def test_what_a_filter_refused_is_kept_nowhere_and_stays_in_no_sight(
+    studio: Studio, streams: list[Any], fault: type[CompanionError]
+) -> None:
+    studio.set(max_attempts=2, model_fallback=False)
+    studio.model.streams = [*streams]
+    with pytest.raises(fault):
         await studio.chat("Go.")
     assert await shown(await studio.session()) == []
-    assert len(studio.heard.of(MessageDiscarded)) == 1
+    told = [event for event in studio.heard.events if isinstance(event, MessageDelta | MessageDiscarded)]
+    assert isinstance(told[-1], MessageDiscarded)
 
 
 async def test_an_answer_that_another_model_gives_takes_the_place_of_what_was_shown(studio: Studio) -> None:

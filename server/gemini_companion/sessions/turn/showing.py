@@ -41,6 +41,10 @@ class Showing:
         """The answer stands in the log."""
         self._texts, self._thoughts, self._before = [], [], ("", "")
 
+    def forget_discarded(self) -> None:
+        """What was taken back last was refused: it is not shown again."""
+        self._before = ("", "")
+
     def taken_back(self) -> Iterator[Event]:
         """Where no other attempt came to anything: events that show the last one again that did."""
         text, thoughts = ("", "") if self else self._before
