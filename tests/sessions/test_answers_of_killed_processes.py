@@ -81,11 +81,10 @@ def streaming(studio: Studio, *script: str) -> Callable[..., AsyncIterator[Model
     return stream
 
 
-async def chat_until(studio: Studio, *script: str, answered: asyncio.Future[None] | None = None) -> None:
+async def chat_until(studio: Studio, *script: str) -> None:
     """Send a prompt whose answer streams this, and wait until all of it was shown."""
     stream = studio.model.stream
-    if answered is None:
-        studio.model.stream = streaming(studio, *script)  # type: ignore[method-assign]
+    studio.model.stream = streaming(studio, *script)  # type: ignore[method-assign]
     chatting = asyncio.create_task(studio.chat("Go."))
     said = "".join(text for text in script if text != LATER)
     await until(lambda: told(studio).endswith(said))
