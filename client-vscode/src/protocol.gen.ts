@@ -807,6 +807,8 @@ export interface CompressionStarted {
   readonly type: "compressionStarted";
   readonly compressionId: string;
   readonly trigger: "auto" | "background" | "manual";
+  /** The turn under way, if its prompt stands in the history already: so the compression stands behind that. */
+  readonly behindTurn?: string;
 }
 
 /** A compression entered a phase; `block` of `blocks`, from 1, where the history is summarised in several. */
@@ -2314,7 +2316,7 @@ export interface Requests {
   readonly "gemini/models": { readonly params: Empty; readonly result: ModelReport };
   /** What a session or all of them did and cost. */
   readonly "gemini/stats": { readonly params: StatsParams; readonly result: Stats };
-  /** The events after a number, in order; a finished turn's deltas come as one. */
+  /** The events after a number, in order; the deltas of a finished turn's answers come as one each. */
   readonly "gemini/events/replay": { readonly params: ReplayParams; readonly result: EventPage };
 }
 

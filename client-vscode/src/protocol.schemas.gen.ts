@@ -292,6 +292,7 @@ export const compressionStarted = v.object({
   type: v.literal("compressionStarted"),
   compressionId: v.string(),
   trigger: v.picklist(["auto", "background", "manual"]),
+  behindTurn: v.exactOptional(v.string()),
 });
 
 export const compressionProgress = v.object({

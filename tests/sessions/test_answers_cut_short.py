@@ -14,7 +14,7 @@ from gemini_companion.engine.errors import Blocked, Cancelled, CompanionError, M
 from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import TurnEndEntry, decode_entry, encode_entry
 from gemini_companion.engine.history.shown import MOST_SHOWN, Shown
-from gemini_companion.sessions.events import MessageDelta, MessageDiscarded, TurnCancelled
+from gemini_companion.sessions.events import MessageDelta, MessageDiscarded, PromptQueued, TurnCancelled
 from gemini_companion.sessions.interchange import encode_session, text_of
 from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.ports import SessionMeta
@@ -202,12 +202,43 @@ async def test_a_stream_that_breaks_off_for_good_leaves_what_came_in_sight_and_i
     assert in_sight == text
 
 
-async def test_what_a_filter_refused_is_kept_nowhere(studio: Studio) -> None:
-    studio.model.streams = [chunks(["I"], "SAFETY")]
-    with pytest.raises(Blocked):
+async def test_a_client_that_goes_has_stopped_neither_its_turn_nor_the_prompts_that_waited_behind_it(
+    studio: Studio,
+) -> None:
+    studio.model.streams.append([piece("Half"), asyncio.Event()])
+    running = asyncio.create_task(studio.chat("Go."))
+    await studio.heard.wait_for(MessageDelta)
+    waiting = asyncio.create_task(studio.chat("And then?"))
+    await studio.heard.wait_for(PromptQueued)
+    studio.client.is_leaving = lambda: True
+    for one in (waiting, running):  # as the dispatcher does
+        one.cancel()
+    await asyncio.wait((waiting, running))
+    await until(lambda: len(studio.heard.of(TurnCancelled)) == 2)
+    ends = [(item.kind, item.outcome, item.by) for item in await listed(await studio.session())]
+    assert ends == [("prompt", "cancelled", "leave")] * 2
+    assert {event.by for event in studio.heard.of(TurnCancelled)} == {"leave"}
+
+
+@pytest.mark.parametrize(
+    ("streams", "fault"),
+    [
+        ([chunks(["I"], "SAFETY")], Blocked),
+        ([chunks(["I"], "RECITATION"), chunks(["I"], "RECITATION")], ModelUnavailable),
+        ([chunks(["I"], "RECITATION"), GONE], ModelUnavailable),
+    ],
+    ids=["safety", "recited", "recited, and gone"],
+)
+async def test_what_a_filter_refused_is_kept_nowhere_and_stays_in_no_sight(
+    studio: Studio, streams: list[Any], fault: type[CompanionError]
+) -> None:
+    studio.set(max_attempts=2, model_fallback=False)
+    studio.model.streams = [*streams]
+    with pytest.raises(fault):
         await studio.chat("Go.")
     assert await shown(await studio.session()) == []
-    assert len(studio.heard.of(MessageDiscarded)) == 1
+    told = [event for event in studio.heard.events if isinstance(event, MessageDelta | MessageDiscarded)]
+    assert isinstance(told[-1], MessageDiscarded)
 
 
 async def test_an_answer_that_another_model_gives_takes_the_place_of_what_was_shown(studio: Studio) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -23,12 +24,15 @@ from gemini_companion.engine.tokens.ledger import EstimatedParts, TokenLedger
 from gemini_companion.sessions.compression_events import CompressionPrepared
 from gemini_companion.sessions.kept_counts import KeptTokens
 from gemini_companion.sessions.listed_counts import count_on, kept_tokens
+from gemini_companion.sessions.models.port import ModelChunk, ModelRequest
 from gemini_companion.sessions.pins import pin
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.inspection import context_report
 from tests.support.conversations import dialogue
 from tests.support.logs import LEDGER
+from tests.support.patience import PATIENCE, until
 from tests.support.preparing_desk import chat_at, reach_trigger
+from tests.support.scripted_model import count_request
 from tests.support.sessions import Studio
 
 PARTS = EstimatedParts(messages=4_000)
@@ -133,6 +137,42 @@ async def test_what_is_logged_after_the_number_was_kept_leaves_it_over_a_restart
     info = await second.app.open_session(second.client, session.session_id)
     again = await second.app.load(second.client, None)
     assert (info.token_count, again.token_count(again.choice())) == (before.tokens, before)
+
+
+async def test_what_the_api_counted_for_a_compression_that_nobody_asked_for_is_kept_and_the_chat_is_as_new_as_before(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first: Studio = opened()
+    session = await chat_at(first, 0.85)
+    await first.chat("Before.")
+    await until(lambda: session.meta.title == first.model.title)
+    first.set(compression_background="idle")
+    may_summarise, generate = asyncio.Event(), first.model.generate
+
+    async def slowly(request: ModelRequest) -> ModelChunk:
+        if request.role == "utility_compressor":
+            await may_summarise.wait()
+        return await generate(request)
+
+    monkeypatch.setattr(first.model, "generate", slowly)
+    await first.chat("go on")
+    told = session.token_count(session.choice())
+    first.model.count = lambda request: count_request(request) + 90
+    await until(lambda: bool(session.compressions.previews()))
+    changed_at = session.meta.updated_at
+    may_summarise.set()
+    await until(lambda: not session.compressions.previews())
+    assert first.heard.of(CompressionPrepared)
+    before = session.token_count(session.choice())
+    assert before != told
+    second: Studio = opened()  # the first is killed
+    async with asyncio.timeout(PATIENCE):
+        while (listed := (await second.app.list_sessions()).sessions[0]).token_count != before.tokens:
+            await asyncio.sleep(0)
+    assert listed.updated_at == changed_at
+    await second.app.open_session(second.client, session.session_id, take_over=True)
+    again = await second.app.load(second.client, None)
+    assert again.token_count(again.choice()) == before
 
 
 @pytest.mark.parametrize("is_held", [True, False], ids=["held by another process", "after a restart"])

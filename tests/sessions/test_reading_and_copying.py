@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +24,8 @@ from gemini_companion.sessions.transcript.inspection import compression_list, ev
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.sessions.conftest import Opener
 from tests.support.patience import PATIENCE
+from tests.support.sample_tools import SampleTool, allowing
+from tests.support.scripted_model import calls, chunks
 from tests.support.sessions import Studio
 
 View = Literal["model", "transcript"]
@@ -140,6 +142,35 @@ async def test_the_deltas_of_a_finished_turn_come_as_one_whatever_was_told_betwe
     deltas = [event for event in page.events if event["event"]["type"] == "messageDelta"]
     assert [event["event"]["text"] for event in deltas] == [result.text]
     assert [event["seq"] for event in page.events] == sorted(event["seq"] for event in page.events)
+
+
+async def test_a_replay_takes_back_what_was_taken_back_and_no_word_of_the_answers_before(tmp_path: Path) -> None:
+    studio = Studio(tmp_path, tools=[SampleTool("read_file", "read")], tooling=allowing())
+    studio.set(max_attempts=2, model_fallback=False)
+    look = calls(("read_file", {}), text="I look. ")
+    gone = ModelUnavailable("Gone.", retryable=False)
+    studio.model.streams = [look, chunks(["half"], None), look, chunks(["last"], None), gone]
+    with pytest.raises(ModelUnavailable):
+        await studio.chat("go")
+
+    def in_sight(events: Iterable[tuple[str, str]]) -> str:
+        """What a client shows of the turn, with a mark where calls stand."""
+        answers, current = [], ""
+        for kind, text in events:
+            if kind == "toolCallStarted":
+                answers, current = [*answers, *([current] if current else [])], ""
+            else:
+                current = "" if kind == "messageDiscarded" else current + text
+        return "|".join([*answers, current])
+
+    kinds = ("messageDelta", "messageDiscarded", "toolCallStarted")
+    live = [(str(event.__struct_config__.tag), getattr(event, "text", "")) for event in studio.heard.events]
+    page = await event_page(await studio.session(), 0)
+    replayed = [(event["event"]["type"], event["event"].get("text", "")) for event in page.events]
+    shown = in_sight(event for event in live if event[0] in kinds)
+    assert shown == "I look. |I look. |last"
+    assert in_sight(event for event in replayed if event[0] in kinds) == shown
+    await studio.app.close()
 
 
 async def test_a_fork_and_an_import_of_a_running_turn_hold_it_as_interrupted(studio: Studio, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from gemini_companion.engine.errors import (
     Unauthenticated,
 )
 from gemini_companion.engine.history.content import model_text
-from gemini_companion.engine.history.log import TurnEndEntry
+from gemini_companion.engine.history.log import CompressionEntry, PromptEntry, ReplyEntry, TurnEndEntry
+from gemini_companion.sessions.compression_events import CompressionStarted
 from gemini_companion.sessions.events import (
     ContextWindowWillOverflow,
     MaxTurnsReached,
@@ -146,6 +147,20 @@ async def test_a_provider_overflow_is_cured_by_one_compression_and_one_retry(stu
     assert result.compression is not None
     assert result.compression.status == "COMPRESSED"
     assert studio.model.main()[-1].contents[-1].parts[-1] == {"text": "go on"}
+
+
+async def test_a_compression_tells_as_it_begins_whether_it_stands_behind_the_turns_prompt_in_the_history(
+    studio: Studio,
+) -> None:
+    for number in range(6):
+        await studio.chat(f"{number} " + "word " * 300)
+    await studio.compress()
+    studio.model.streams = [ContextOverflow("too large"), "After all."]
+    turn = (await studio.chat("go on " + "word " * 300)).turn_id
+    assert [event.behind_turn for event in studio.heard.of(CompressionStarted)] == [None, turn]
+    session = await studio.session()
+    places = {type(entry): entry.seq for entry in session.history.entries}
+    assert places[PromptEntry] < places[CompressionEntry] < places[ReplyEntry]
 
 
 async def test_a_provider_overflow_that_compression_does_not_cure_fails_the_turn(studio: Studio) -> None:

@@ -136,7 +136,7 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
     request("gemini/models", lambda: handlers.sessions.models, errors=_READS, doc="The models, which one answers, and why."),
     request("gemini/stats", lambda: handlers.views.stats, errors=_READS, doc="What a session or all of them did and cost."),
     request("gemini/events/replay", lambda: handlers.sessions.replay, errors=_READS,
-            doc="The events after a number, in order; a finished turn's deltas come as one."),
+            doc="The events after a number, in order; the deltas of a finished turn's answers come as one each."),
 )  # fmt: skip
 
 NOTIFICATIONS: Final[tuple[Notification[Any], ...]] = (

@@ -16,6 +16,8 @@ from gemini_companion.sessions.ports import Clock, SessionStore, StoredEvent
 
 EVENT_NUMBERS: Final = 100_000
 """Event numbers reserved at a time; a crash leaves a gap of at most as many."""
+KEPT_EVERY_MS: Final = 2_000
+"""So much of an answer may be lost when the process is killed: what goes on for longer is stored as far as it came."""
 
 
 class _Delta(NamedTuple):
@@ -50,6 +52,11 @@ class EventChannel:
         self._limit = first + EVENT_NUMBERS
         self._reserving: asyncio.Task[None] | None = None
         self._deltas: list[_Delta] = []
+        """Those since the last other event."""
+        self._stored_deltas = 0
+        """How many of them are stored."""
+        self._stored_at = 0
+        """When something was stored last."""
         self.listener: Callable[[Event, str | None], None] | None = None
         """Gets every event and its turn too; the chat that a subagent works for."""
 
@@ -62,9 +69,13 @@ class EventChannel:
         seq, time = self._number(), self._clock.now()
         if isinstance(event, MessageDelta | ThoughtDelta):
             self._deltas.append(_Delta(event, seq, time, turn_id))
+            if not 0 <= time - self._stored_at < KEPT_EVERY_MS:  # clocks are set back, too
+                self._store_deltas()
+                self._stored_at = time
         else:
             self.keep_deltas()
             self._keep(event, seq, time, turn_id)
+            self._stored_at = time
         if self.listener is not None:
             self.listener(event, turn_id)
         self._observe(self._session_id, time, turn_id, event)
@@ -74,20 +85,29 @@ class EventChannel:
                 client.sink.event(self._session_id, seq, time, turn_id, event)
 
     def keep_deltas(self) -> None:
-        """Store the deltas so far for replay.
+        """Store the deltas so far for replay, and begin anew.
 
-        A run of one kind, attempt and turn becomes one event, under the number of its last.
+        A run of one kind, attempt and turn becomes one event, under the number of its last; a long one becomes several.
         """
-        deltas, self._deltas = self._deltas, []
+        self._store_deltas()
+        self._deltas, self._stored_deltas = [], 0
+
+    def _store_deltas(self) -> None:
+        deltas, self._stored_deltas = self._deltas[self._stored_deltas :], len(self._deltas)
+        events: list[StoredEvent] = []
         for _, group in groupby(deltas, key=lambda delta: (type(delta.event), delta.event.attempt, delta.turn_id)):
             run = list(group)
             text = "".join(delta.event.text for delta in run)
             last = run[-1]
-            self._keep(msgspec.structs.replace(last.event, text=text), last.seq, last.time, last.turn_id)
+            events.append(
+                self._stored(msgspec.structs.replace(last.event, text=text), last.seq, last.time, last.turn_id)
+            )
+        if events:
+            self._store.save_events(events)
 
-    def pending(self, after_seq: int) -> list[StoredEvent]:
-        """The deltas past a number that are not stored yet, one by one."""
-        return [self._stored(*delta) for delta in self._deltas if delta.seq > after_seq]
+    def pending(self) -> list[StoredEvent]:
+        """The deltas since the last other event, one by one, whether they are stored already or not."""
+        return [self._stored(*delta) for delta in self._deltas]
 
     def _keep(self, event: Event, seq: int, time: int, turn_id: str | None) -> None:
         self._store.save_events([self._stored(event, seq, time, turn_id)])

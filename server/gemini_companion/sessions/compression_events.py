@@ -26,6 +26,8 @@ class CompressionStarted(SessionEvent, tag="compressionStarted", frozen=True, kw
 
     compression_id: str
     trigger: Trigger
+    behind_turn: str | None = None
+    """The turn under way, if its prompt stands in the history already: so the compression stands behind that."""
 
 
 class CompressionProgress(SessionEvent, tag="compressionProgress", frozen=True, kw_only=True):

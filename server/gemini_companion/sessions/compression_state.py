@@ -57,7 +57,8 @@ class Compression:
     """One compression of one session, from the request to its end.
 
     Every change of state goes through a method here, emits its event, and calls `on_change`, which reports the status;
-    the state is kept nowhere else. There is exactly one end: later calls are ignored. `monotonic` gives seconds.
+    the state is kept nowhere else. There is exactly one end: later calls are ignored. `monotonic` gives seconds,
+    `behind` the turn under way whose prompt is written.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Compression:
         emit: Callable[[Event], None],
         on_change: Callable[[Compression], None],
         monotonic: Callable[[], float],
+        behind: Callable[[], str | None],
     ) -> None:
         self.compression_id = compression_id
         self.kind: Kind = kind
@@ -90,6 +92,7 @@ class Compression:
         self._emit = emit
         self._on_change = on_change
         self._monotonic = monotonic
+        self._behind = behind
         self._started = monotonic()
         self.job: Job[CompressionResult]
 
@@ -135,7 +138,7 @@ class Compression:
         """Enter the state `running`."""
         self.state = "running"
         self._started = self._monotonic()
-        self._tell(CompressionStarted(compression_id=self.compression_id, trigger=self.trigger))
+        self._tell(self._beginning())
         self._on_change(self)
 
     def adopt(self, trigger: Trigger) -> None:
@@ -147,7 +150,7 @@ class Compression:
         self.kind, self.trigger = "preview", trigger
         self.urgency.rise()
         if self.state == "running":
-            self._emit(CompressionStarted(compression_id=self.compression_id, trigger=trigger))
+            self._emit(self._beginning())
             if self.phase is not None:
                 self._emit(self._progress(self.phase, *self._block))
         self._on_change(self)
@@ -191,6 +194,9 @@ class Compression:
     def _tell(self, event: Event) -> None:
         if not self.is_quiet:
             self._emit(event)
+
+    def _beginning(self) -> CompressionStarted:
+        return CompressionStarted(compression_id=self.compression_id, trigger=self.trigger, behind_turn=self._behind())
 
     def _progress(self, phase: Phase, block: int | None, blocks: int | None) -> CompressionProgress:
         return CompressionProgress(

@@ -209,22 +209,22 @@ class Session:
             case _:
                 pass
 
-    async def save_meta(self) -> None:
-        """Store what listings show: title, model, turns, token count, and that it was changed now.
+    async def save_meta(self, *, is_change: bool = True) -> None:
+        """Store what listings show: title, model, turns, token count, and that it was changed now, if it was.
 
         Raises `StorageFault`, `SessionBusy`.
         """
-        choice, now = self.choice(), self.services.clock.now()
+        choice, now = self.choice(), self.services.clock.now() if is_change else self.meta.updated_at
         self.meta = msgspec.structs.replace(self.meta, updated_at=now, turns=self.turns)
         if is_surrounded(self.environment, self.services) or not self.meta.token_count:
             count, kept = self.token_count(choice).tokens, kept_tokens(self.ledger, self.history, choice.name)
             self.meta = msgspec.structs.replace(self.meta, token_count=count, counted=kept)
         await self.services.store.save_meta(self.meta)
 
-    async def update_listing(self) -> None:
+    async def update_listing(self, *, is_change: bool = True) -> None:
         """The same after whatever changed the log; a failure costs no more than an old number in a listing."""
         with suppress(CompanionError):
-            await self.save_meta()
+            await self.save_meta(is_change=is_change)
 
     async def stop(self, by: str) -> None:
         """Cancel everything that runs in the session, and wait for its end. `by` is a client's id or a reason."""

@@ -194,7 +194,14 @@ def test_an_event_of_known_fields_is_told_as_the_sdk_tells_it(
         *({"candidates": [{"finishReason": one}]} for one in ("", "stop", "NEW", "FINISH_REASON_UNSPECIFIED", None, 3)),
         *({"candidates": one} for one in ([], None, {}, [None], [{}, {"finishReason": "STOP"}])),
         *({"usageMetadata": {"totalTokenCount": one}} for one in (-1, 2**53, 2**64, 5.0, 5.5, "7", True, None)),
-        *({"usageMetadata": one} for one in ({}, None, [], {"new": 1}, {"trafficType": 3}, {"serviceTier": 3})),
+        *({"usageMetadata": one} for one in ({}, None, [], {"trafficType": 3}, {"serviceTier": 3})),
+        *(
+            {"usageMetadata": {"totalTokenCount": 3, "new": one}}
+            for one in (1, None, "\ud800", [{"a": {}}], {"new": 1})
+        ),
+        *({"usageMetadata": {one: 3, "totalTokenCount": 5}} for one in ("total_token_count", "new_count")),
+        *({"usageMetadata": {"total_token_count": one}} for one in (3, None, "x")),
+        {"usageMetadata": {"promptTokensDetails": [{"token_count": 3, "new": 1}]}},
         *({"modelVersion": one} for one in ("", "m", "\ud800", None, 5)),
         *(
             {"createTime": one}
@@ -209,6 +216,12 @@ def test_an_event_of_known_fields_is_told_as_the_sdk_tells_it(
 )
 def test_a_value_that_is_odd_is_told_as_the_sdk_tells_it(both_ways: BothWays, body: Json, vertex: bool):
     both_ways.told(event({"candidates": [{"content": {"parts": [{"text": "Hel"}]}}]}) + event(body), vertex=vertex)
+
+
+@pytest.mark.parametrize("vertex", [False, True])
+@pytest.mark.parametrize("value", [b'"\xff"', b'"\xc3\xa9"', b"1e999", b"NaN", b"[" * 5_000 + b"]" * 5_000], ids=len)
+def test_an_odd_value_that_nobody_knows_is_told_as_the_sdk_tells_it(both_ways: BothWays, value: bytes, vertex: bool):
+    both_ways.told(b'data: {"usageMetadata": {"totalTokenCount": 3, "new": ' + value + b"}}\n\n", vertex=vertex)
 
 
 # --- what is plain
@@ -233,6 +246,8 @@ PIECE: Final[Json] = {
         {},
         {**PIECE, "createTime": "2026-11-21T01:02:03.123456Z"},
         {"usageMetadata": {"promptTokenCount": 5, "trafficType": "ON_DEMAND"}},
+        {"usageMetadata": {"promptTokenCount": 5, "newTokenCount": 3, "new": {"by": [{"kind": "é"}]}}},
+        {"usageMetadata": {"promptTokenCount": 5, "cacheTokensDetails": [{"tokenCount": 5, "new": "x"}]}},
         {
             "candidates": [
                 {"finishReason": "STOP", "index": 0, "safetyRatings": [{"category": "C", "probability": "LOW"}]}
@@ -258,6 +273,7 @@ def test_what_the_service_sends_of_a_text_needs_no_sdk(both_ways: BothWays, body
         {"candidates": [{}, {}]},
         {"usageMetadata": {"promptTokenCount": 2**60}},
         {"usageMetadata": {"promptTokenCount": "5"}},
+        {"usageMetadata": {"prompt_token_count": 5}},
         {"promptFeedback": {"blockReason": "SAFETY"}},
         {"error": {"code": 503}},
         {"new": 1},

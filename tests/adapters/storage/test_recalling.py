@@ -27,6 +27,7 @@ from gemini_companion.engine.history.log import (
     TurnOutcome,
     UndoEntry,
 )
+from gemini_companion.engine.history.shown import Shown
 from gemini_companion.engine.recall.query import parse_query
 from gemini_companion.sessions.recalled import RecallHit
 from tests.adapters.storage.stores import START, execute, meta
@@ -67,7 +68,8 @@ class Talk:
 
     def end(self, outcome: TurnOutcome = "completed", *, turn_id: str | None = None, kept_to: int = 0) -> Talk:
         common: dict[str, Any] = {**self._common(), **({"turn_id": turn_id} if turn_id else {})}
-        self.entries.append(TurnEndEntry(**common, outcome=outcome, kept_to=kept_to))
+        shown = None if outcome == "completed" else Shown(text="What the zebra had said until then.")
+        self.entries.append(TurnEndEntry(**common, outcome=outcome, kept_to=kept_to, shown=shown))
         return self
 
     def turn(self, prompt: str, answer: str) -> Talk:
@@ -139,7 +141,7 @@ async def test_an_entry_is_found_as_soon_as_it_is_written_and_not_after_its_sess
         ("interrupted", 2, ["The zebra asked.", "The zebra answered."]),
     ],
 )
-async def test_what_no_view_shows_any_more_is_not_recalled(
+async def test_what_no_view_shows_is_not_recalled_nor_what_was_shown_of_an_answer(
     store: SqliteStore, outcome: TurnOutcome, kept_to: int, found: list[str]
 ) -> None:
     async with asyncio.timeout(PATIENCE):

@@ -133,7 +133,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       chat.setConstraints(event.constraints);
       return;
     case "compressionStarted":
-      chat.addBefore(rowBelow(chat, event.trigger), {
+      chat.addBefore(rowBelow(chat, event), {
         kind: "divider",
         id: `c:${event.compressionId}`,
         compressionId: event.compressionId,

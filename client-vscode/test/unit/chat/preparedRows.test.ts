@@ -1,6 +1,6 @@
 /** Where the row of a compression stands that nobody asked for. */
 import { describe, expect, it } from "vitest";
-import { ScriptedEvents, result } from "./scriptedEvents.js";
+import { compression, content, result, ScriptedEvents, turn } from "./scriptedEvents.js";
 
 describe("a compression", () => {
   it.each(["background", "auto"] as const)("of itself (%s) stands where the history has it", (trigger) => {
@@ -16,6 +16,22 @@ describe("a compression", () => {
     told.said("t2", "Some words.");
     installed("c2");
     expect(told.rows.map((row) => row.id)).toEqual(["p:t1", "a:t1", "c:c1", "p:t2", "a:t2", "c:c2"]);
+  });
+
+  it("that rescues a prompt which the history has already stands behind it, as it does once it is read again", () => {
+    const live = new ScriptedEvents().started("t1", "a").completed("t1").started("t2", "b");
+    live
+      .event({ type: "compressionStarted", compressionId: "c1", trigger: "auto", behindTurn: "t2" })
+      .event({ type: "compressionCompleted", compressionId: "c1", result: result("COMPRESSED", { trigger: "auto" }) })
+      .said("t2", "At last.")
+      .completed("t2");
+    const read = new ScriptedEvents();
+    const items = [...turn("t1"), content("prompt", "t2", "b")];
+    const seq = (items.at(-1)?.seq ?? 0) + 0.5;
+    items.push(content("reply", "t2", "At last."));
+    read.chat.load(items, [compression("inForce", seq, { trigger: "auto" })], [], new Set());
+    expect(live.rows.map((row) => row.id)).toEqual(["p:t1", "a:t1", "p:t2", "c:c1", "a:t2"]);
+    expect(read.rows.map((row) => row.id)).toEqual(live.rows.map((row) => row.id));
   });
 
   it("that makes room between two rounds stands below the answer, though the next request is only being sent", () => {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from gemini_companion.engine.history.log import CompressionResult, Trigger
 from gemini_companion.sessions.cancelling import list_what_is_done
 from gemini_companion.sessions.compression_state import NO_WISH, Compression, Kind, Wish
@@ -17,7 +19,14 @@ def new_compression(
     def changed(compression: Compression) -> None:
         if compression.has_ended:
             session.compressions.discard(compression)
+            # However it ended, and whoever waits for it: it may have had the session's tokens counted.
+            keeping = asyncio.create_task(session.update_listing(is_change=False), name=f"number:{session.session_id}")
+            session.use(keeping, session.last_used)
         session.notify_status()
+
+    def behind() -> str | None:
+        turn = session.lane.running_turn
+        return turn if turn is not None and session.transcript.has_prompt(turn) else None
 
     compression = Compression(
         compression_id or session.services.new_id("compression"),
@@ -27,6 +36,7 @@ def new_compression(
         emit=session.emit,
         on_change=changed,
         monotonic=session.services.clock.monotonic,
+        behind=behind,
     )
     session.compressions.add(compression)
     return compression

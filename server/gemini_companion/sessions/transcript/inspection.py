@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -26,6 +26,8 @@ from gemini_companion.sessions.session import Session
 
 _REPLAYED: Final = 10_000
 """Most events in one answer."""
+_BETWEEN_ANSWERS: Final = ("messageDiscarded", "toolCallStarted", "usageUpdated")
+"""Events of a turn that no delta of one and the same answer stands both before and behind of."""
 
 
 def compression_list(session: Session) -> CompressionList:
@@ -137,31 +139,48 @@ def model_report(services: Services, choice: ModelChoice) -> ModelReport:
 async def event_page(session: Session, after_seq: int) -> EventPage:
     """The events after a number, as clients get them.
 
-    The deltas of a turn that has ended are joined into one, in the place of the last.
+    Of a turn that has ended the deltas of each answer are joined into one, in the place of the last.
     """
-    pending = session.channel.pending(after_seq)
+    pending = session.channel.pending()
     stored = await session.services.store.events(session.session_id, after_seq, _REPLAYED)
-    last = stored.events[-1].seq if stored.events else after_seq
-    fresh = [] if len(stored.events) == _REPLAYED else [event for event in pending if event.seq > last]
-    events = _with_deltas_joined([*stored.events, *fresh], session.lane.current.job_id if session.lane.current else "")
+    events = _one_by_one(stored.events, pending, after_seq)
+    events = _with_deltas_joined(events, session.lane.current.job_id if session.lane.current else "")
     return EventPage(events=tuple(msgspec.to_builtins(event) for event in events), truncated=stored.truncated)
 
 
+def _one_by_one(stored: Sequence[StoredEvent], pending: Sequence[StoredEvent], after_seq: int) -> Sequence[StoredEvent]:
+    """What is stored, but of the deltas under way each, in place of the pieces that they are stored in."""
+    if not pending:
+        return stored
+    first, last = pending[0].seq, pending[-1].seq
+    before = [event for event in stored if event.seq < first]
+    pieces = [event for event in stored if first <= event.seq <= last]
+    behind = [event for event in stored if event.seq > last]  # they have what no piece had then
+    is_cut = bool(behind) or len(stored) == _REPLAYED
+    to = max((event.seq for event in pieces), default=0) if is_cut else last
+    return [*before, *(event for event in pending if after_seq < event.seq <= to), *behind]
+
+
 def _with_deltas_joined(events: Sequence[StoredEvent], running: str) -> list[StoredEvent]:
-    texts: dict[tuple[Any, ...], str] = {}
-    joined: list[StoredEvent] = []
+    runs: dict[str | None, dict[tuple[Any, ...], list[str]]] = {}
+    """By turn, texts of the answer that is gone through, from its end."""
+    joined: list[tuple[StoredEvent, list[str]]] = []
     for stored in reversed(events):
-        kind = stored.event.get("type")
-        if kind not in ("messageDelta", "thoughtDelta") or stored.turn_id == running:
-            joined.append(stored)
-            continue
-        run = (stored.turn_id, kind, stored.event.get("attempt"))
-        if run not in texts:
-            joined.append(stored)
-        texts[run] = str(stored.event.get("text", "")) + texts.get(run, "")
-    return [_with_text(stored, texts) for stored in reversed(joined)]
+        kind, turn_id = stored.event.get("type"), stored.turn_id
+        if kind in ("messageDelta", "thoughtDelta") and turn_id != running:
+            answer, run = runs.setdefault(turn_id, {}), (kind, stored.event.get("attempt"))
+            if run not in answer:
+                answer[run] = []
+                joined.append((stored, answer[run]))
+            answer[run].append(str(stored.event.get("text", "")))
+        else:
+            if kind in _BETWEEN_ANSWERS:
+                runs.pop(turn_id, None)
+            joined.append((stored, []))
+    return [_with_text(stored, texts) for stored, texts in reversed(joined)]
 
 
-def _with_text(stored: StoredEvent, texts: Mapping[tuple[Any, ...], str]) -> StoredEvent:
-    text = texts.get((stored.turn_id, stored.event.get("type"), stored.event.get("attempt")))
-    return stored if text is None else msgspec.structs.replace(stored, event={**stored.event, "text": text})
+def _with_text(stored: StoredEvent, texts: Sequence[str]) -> StoredEvent:
+    if not texts:
+        return stored
+    return msgspec.structs.replace(stored, event={**stored.event, "text": "".join(reversed(texts))})

@@ -261,6 +261,7 @@ class Requests:
             emit=self.emit,
             retries=self._retries,
             watched=lambda: self.hooks.watch(wished),
+            refused=self.showing.forget_discarded,
             listener=self.loops,
         )
         answer = replace(answer, parts=self.loops.answered(answer.parts, answer.attempt, self.emit))

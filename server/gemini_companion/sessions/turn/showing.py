@@ -23,18 +23,27 @@ class Showing:
     def __bool__(self) -> bool:
         return bool(self._texts or self._thoughts)
 
+    @property
+    def text(self) -> str:
+        """Its text so far."""
+        return "".join(self._texts)
+
     def hear(self, event: Event) -> None:
         """Take in the next event of the turn."""
         if isinstance(event, MessageDelta | ThoughtDelta):
             self.attempt = event.attempt
             (self._texts if isinstance(event, MessageDelta) else self._thoughts).append(event.text)
         elif isinstance(event, MessageDiscarded) and self:
-            self._before = ("".join(self._texts), "".join(self._thoughts))
+            self._before = (self.text, "".join(self._thoughts))
             self._texts, self._thoughts = [], []
 
     def clear(self) -> None:
         """The answer stands in the log."""
         self._texts, self._thoughts, self._before = [], [], ("", "")
+
+    def forget_discarded(self) -> None:
+        """What was taken back last was refused: it is not shown again."""
+        self._before = ("", "")
 
     def taken_back(self) -> Iterator[Event]:
         """Where no other attempt came to anything: events that show the last one again that did."""
@@ -46,4 +55,4 @@ class Showing:
 
     def kept(self) -> Shown | None:
         """What the log keeps of it if the turn ends now."""
-        return shown_of("".join(self._texts), "".join(self._thoughts))
+        return shown_of(self.text, "".join(self._thoughts))

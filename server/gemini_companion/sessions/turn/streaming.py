@@ -41,6 +41,8 @@ _RETRIED: Final = {
     "RECITATION": "the answer was stopped for reciting a source",
     "OTHER": "the service stopped the answer without saying why",
 }
+_REFUSED: Final = (*_BLOCKED, "RECITATION")
+"""Where a filter ended the answer: nothing of it stays in sight, also where it is not asked for again."""
 _BLANK: Final = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 
 
@@ -127,12 +129,14 @@ async def stream_answer(
     retries: RetryBudget,
     listener: Listener | None = None,
     watched: Callable[[], Watch | None] = lambda: None,
+    refused: Callable[[], None] = lambda: None,
 ) -> Answer:
     """Stream an answer, emitting each piece. Retries; a void attempt is reported as `messageDiscarded` before the next.
     What came of the last one stays shown, unless it was refused: it is all that there is.
 
-    `retries` bounds the waiting; `watched` gives what looks at the pieces of one attempt before they are shown. Where
-    `listener` has heard enough, the request is ended, and what came is the answer, with the finish reason `LOOP`.
+    `retries` bounds the waiting; `watched` gives what looks at the pieces of one attempt before they are shown;
+    `refused` is called for one that a filter ended, when it is taken back. Where `listener` has heard enough, the
+    request is ended, and what came is the answer, with the finish reason `LOOP`.
     Raises `Blocked`, or the last `ModelFault`. Nothing of a void attempt is returned.
     """
     attempt = 1
@@ -145,8 +149,12 @@ async def stream_answer(
             await _receive(chunks, draft, emit, attempt, request.model, watched(), listener)
             return replace(_checked(draft, bool(request.tools)), attempt=attempt)
         except ModelFault as fault:
-            if retries.allows(fault, attempt) or (draft.shown and isinstance(fault, Blocked | ContextOverflow)):
+            is_refused = isinstance(fault, Blocked) or draft.finish_reason in _REFUSED
+            is_void = is_refused or isinstance(fault, ContextOverflow)
+            if retries.allows(fault, attempt) or (draft.shown and is_void):
                 emit(MessageDiscarded(attempt=attempt, reason=fault.message))
+            if is_refused:
+                refused()
             if not await retries.wait_before_retry(fault, attempt):
                 raise
             attempt += 1
