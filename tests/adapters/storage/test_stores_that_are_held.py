@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemini_companion.adapters.storage.held_store import connection_to_copy
+from gemini_companion.adapters.storage.held_store import connection_to_copy, with_changes
 from tests.support.examples import examples
 
 Statement = tuple[str, tuple[Any, ...]]
@@ -57,6 +57,27 @@ def test_a_copy_has_what_was_finished_and_nothing_else(
         with closing(connection_to_copy(path, soon())) as copy:
             assert all_of(copy) == wanted
             assert copy.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+@pytest.mark.parametrize("page_size", [512, 4_096, 65_536])
+def test_a_page_that_was_not_written_to_its_end_is_not_taken(tmp_path: Path, page_size: int) -> None:
+    path, log = tmp_path / "store.db", tmp_path / "store.db-wal"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA page_size = {page_size}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE things (text)")
+        connection.execute("INSERT INTO things (text) VALUES ('before')")
+        before = log.stat().st_size
+        connection.execute("INSERT INTO things (text) VALUES ('halted')")
+        data, changes = path.read_bytes(), bytearray(log.read_bytes())
+    assert len(changes) > before
+    for lost in (range(len(changes) - page_size, len(changes)), range(before + 16, before + 24)):
+        halted = changes.copy()
+        for place in lost:
+            halted[place] ^= 0xFF
+        with closing(sqlite3.connect(":memory:")) as copy:
+            copy.deserialize(with_changes(data, bytes(halted)))
+            assert all_of(copy) == [(1, "before")]
 
 
 def test_one_that_is_written_to_meanwhile_is_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import time
+from array import array
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     import sqlite3
@@ -27,6 +29,10 @@ _LOG_HEADER: Final = 32
 _FRAME_HEADER: Final = 24
 _SALTS_OF_LOG: Final = slice(16, 24)
 _SALTS_OF_FRAME: Final = slice(8, 16)
+_SUM_OF_LOG: Final = slice(24, 32)
+_SUM_OF_FRAME: Final = slice(16, 24)
+_SUMMED_OF_FRAME: Final = 8
+"""Bytes of a frame's header that its sum is of, with its page behind them."""
 
 
 def connection_to_copy(path: Path, deadline: float) -> sqlite3.Connection:
@@ -61,11 +67,17 @@ def with_changes(data: bytes, log: bytes) -> bytes:
     if len(log) > _LOG_HEADER and size:
         pages: dict[int, memoryview] = {}
         view = memoryview(log)
+        order: Literal["little", "big"] = "big" if log[3] & 1 else "little"
+        sums = _numbers(view[_SUM_OF_LOG])
         for start in range(_LOG_HEADER, len(log) - _FRAME_HEADER - size + 1, _FRAME_HEADER + size):
             header = view[start : start + _FRAME_HEADER]
             if header[_SALTS_OF_FRAME] != view[_SALTS_OF_LOG]:
                 break  # from here on they are of an earlier time
-            pages[int.from_bytes(header[:4], "big")] = view[start + _FRAME_HEADER : start + _FRAME_HEADER + size]
+            page = view[start + _FRAME_HEADER : start + _FRAME_HEADER + size]
+            sums = _sums(page, _sums(header[:_SUMMED_OF_FRAME], sums, order), order)
+            if sums != _numbers(header[_SUM_OF_FRAME]):
+                break  # whoever holds it was halted between a header and its page
+            pages[int.from_bytes(header[:4], "big")] = page
             if count := int.from_bytes(header[4:8], "big"):  # the end of a transaction: what the file has from then on
                 made.extend(bytes(max(0, count * size - len(made))))
                 for number, page in pages.items():
@@ -75,6 +87,23 @@ def with_changes(data: bytes, log: bytes) -> bytes:
     if len(made) >= _DATABASE_HEADER:
         made[_VERSIONS] = b"\1\1"
     return bytes(made)
+
+
+def _sums(data: memoryview, before: tuple[int, int], order: Literal["little", "big"]) -> tuple[int, int]:
+    """SQLite's sums of data behind other data, chapter 4.2."""
+    words = array("I", bytes(data))
+    if order != sys.byteorder:
+        words.byteswap()
+    first, second = before
+    pairs = iter(words)
+    for one, other in zip(pairs, pairs, strict=True):
+        first = (first + one + second) & 0xFFFF_FFFF
+        second = (second + other + first) & 0xFFFF_FFFF
+    return first, second
+
+
+def _numbers(data: memoryview) -> tuple[int, int]:
+    return int.from_bytes(data[:4], "big"), int.from_bytes(data[4:], "big")
 
 
 def _state_of(path: Path) -> tuple[int, int, int] | None:

@@ -24,7 +24,9 @@ def shown_of(text: str, thoughts: str) -> Shown | None:
 
 def joined(before: Shown, after: Shown) -> Shown:
     """What was shown, and what was shown when the turn went on from the same place."""
-    return Shown(text=_together(before.text, after.text), thoughts=_together(before.thoughts, after.thoughts))
+    return Shown(
+        text=_bounded(_together(before.text, after.text)), thoughts=_bounded(_together(before.thoughts, after.thoughts))
+    )
 
 
 def _bounded(text: str) -> str:
