@@ -14,7 +14,7 @@ from gemini_companion.engine.errors import Blocked, Cancelled, CompanionError, M
 from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import TurnEndEntry, decode_entry, encode_entry
 from gemini_companion.engine.history.shown import MOST_SHOWN, Shown
-from gemini_companion.sessions.events import MessageDelta, MessageDiscarded, TurnCancelled
+from gemini_companion.sessions.events import MessageDelta, MessageDiscarded, PromptQueued, TurnCancelled
 from gemini_companion.sessions.interchange import encode_session, text_of
 from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.ports import SessionMeta
@@ -249,3 +249,18 @@ def test_an_end_of_an_earlier_version_has_nothing_to_show_and_an_earlier_version
 
     ours = encode_entry(msgspec.structs.replace(entry, shown=Shown(text="Half")))
     assert msgspec.json.decode(ours, type=EarlierEnd) == EarlierEnd(turn_id="t", outcome="cancelled")
+
+
+async def test_a_prompt_that_waits_when_its_client_goes_says_so_as_the_running_one_does(studio: Studio) -> None:
+    studio.model.streams.append([piece("Half"), asyncio.Event()])
+    chatting = [asyncio.create_task(studio.chat("Go."))]
+    await until(lambda: studio.heard.of(MessageDelta))
+    chatting.append(asyncio.create_task(studio.chat("And then?")))
+    await studio.heard.wait_for(PromptQueued)
+    studio.client.is_leaving = lambda: True
+    for chat in reversed(chatting):
+        chat.cancel()
+    await asyncio.wait(chatting)
+    assert [end.by for end in studio.heard.of(TurnCancelled)] == ["leave", "leave"]
+    items = await listed(await studio.session())
+    assert [(item.outcome, item.by) for item in items] == [("cancelled", "leave")] * 2

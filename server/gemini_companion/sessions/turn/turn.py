@@ -104,7 +104,7 @@ class Turn:
         try:
             return await (self._answer() if self.resumes is None else self._resume(self.resumes))
         except asyncio.CancelledError:
-            by = "leave" if self.client.is_leaving() else job.cancelled_by
+            by = self._ended_by(job.cancelled_by)
             await self._end("cancelled", by=by)
             self._emit_end(TurnCancelled(by=by))
             raise
@@ -126,8 +126,13 @@ class Turn:
 
     async def abandon(self, by: str) -> None:
         """End a turn whose prompt was cancelled while it waited."""
+        by = self._ended_by(by)
         await self._end("cancelled", by=by)
         self.emit(TurnCancelled(by=by))
+
+    def _ended_by(self, by: str) -> str:
+        """`by`, who cancelled its job, unless that happened since its own client went."""
+        return "leave" if self.client.is_leaving() else by
 
     async def _answer(self) -> ChatResult:
         session = self.session
