@@ -254,7 +254,7 @@ def test_an_end_of_an_earlier_version_has_nothing_to_show_and_an_earlier_version
 async def test_a_prompt_that_waits_when_its_client_goes_says_so_as_the_running_one_does(studio: Studio) -> None:
     studio.model.streams.append([piece("Half"), asyncio.Event()])
     chatting = [asyncio.create_task(studio.chat("Go."))]
-    await until(lambda: studio.heard.of(MessageDelta))
+    await studio.heard.wait_for(MessageDelta)
     chatting.append(asyncio.create_task(studio.chat("And then?")))
     await studio.heard.wait_for(PromptQueued)
     studio.client.is_leaving = lambda: True
