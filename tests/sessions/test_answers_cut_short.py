@@ -280,3 +280,18 @@ def test_an_end_of_an_earlier_version_has_nothing_to_show_and_an_earlier_version
 
     ours = encode_entry(msgspec.structs.replace(entry, shown=Shown(text="Half")))
     assert msgspec.json.decode(ours, type=EarlierEnd) == EarlierEnd(turn_id="t", outcome="cancelled")
+
+
+async def test_a_prompt_that_waits_when_its_client_goes_says_so_as_the_running_one_does(studio: Studio) -> None:
+    studio.model.streams.append([piece("Half"), asyncio.Event()])
+    chatting = [asyncio.create_task(studio.chat("Go."))]
+    await studio.heard.wait_for(MessageDelta)
+    chatting.append(asyncio.create_task(studio.chat("And then?")))
+    await studio.heard.wait_for(PromptQueued)
+    studio.client.is_leaving = lambda: True
+    for chat in reversed(chatting):
+        chat.cancel()
+    await asyncio.wait(chatting)
+    assert [end.by for end in studio.heard.of(TurnCancelled)] == ["leave", "leave"]
+    items = await listed(await studio.session())
+    assert [(item.outcome, item.by) for item in items] == [("cancelled", "leave")] * 2
