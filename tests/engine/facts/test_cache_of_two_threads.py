@@ -27,13 +27,13 @@ def words_asked_for_at(moment: int, contents: list[Content]) -> set[str] | None:
         if event == "line":
             left -= 1
             if left == 0:
-                got = set(cache.words_in(contents, lambda: None))
+                got = set(cache.words_of((), contents, lambda: None))
         return other_thread
 
     before = sys.gettrace()
     sys.settrace(other_thread)
     try:
-        cache.words_in(contents, lambda: None)
+        cache.words_of((), contents, lambda: None)
     finally:
         sys.settrace(before)
     return got

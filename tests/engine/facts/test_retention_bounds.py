@@ -57,13 +57,13 @@ def test_words_count_as_read_only_once_they_are_known(monkeypatch: pytest.Monkey
         def words() -> Iterator[str]:
             yield "parser"
             monkeypatch.undo()
-            told.append({"parser", "cursor"} <= cache.words_in([content], poll))
+            told.append({"parser", "cursor"} <= cache.words_of((), [content], poll))
             yield "cursor"
 
         return words()
 
     monkeypatch.setattr(vocabulary, "words_of_texts", in_the_middle)
-    cache.words_in([content], lambda: None)
+    cache.words_of((), [content], lambda: None)
     assert told == [True]
 
 

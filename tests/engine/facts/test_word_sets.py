@@ -46,5 +46,5 @@ def test_what_a_search_that_was_ended_had_not_read_is_read_by_the_next():
     cache = FactCache()
     contents = [user_text(f"word{number}") for number in range(3)]
     with pytest.raises(_Stopped):
-        cache.words_in(contents, _stop)
-    assert cache.words_in(contents, _go_on) == {"word", "0", "1", "2"}
+        cache.words_of((), contents, _stop)
+    assert cache.words_of((), contents, _go_on) == {"word", "0", "1", "2"}

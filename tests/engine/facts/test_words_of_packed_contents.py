@@ -51,7 +51,7 @@ def test_where_the_words_began_anew_those_of_what_is_packed_are_read_once(monkey
     packing.facts.words_of(sources, (), lambda: None)
     assert reads == 0
     monkeypatch.setattr(vocabulary, "MOST_WORDS", 1)
-    packing.facts.words_in([user_text("begins anew")], lambda: None)
+    packing.facts.words_of((), [user_text("begins anew")], lambda: None)
     monkeypatch.undo()
     monkeypatch.setattr(PastSource, "__getattr__", counted)
     told = packing.facts.words_of(sources, (), lambda: None)
@@ -72,11 +72,11 @@ def test_words_that_another_thread_lets_begin_anew_are_told_all_the_same(monkeyp
         words = real(texts, poll)
         monkeypatch.setattr(vocabulary, "words_of_texts", real)
         monkeypatch.setattr(vocabulary, "MOST_WORDS", 1)
-        cache.words_in([user_text("another thread")], poll)
+        cache.words_of((), [user_text("another thread")], poll)
         monkeypatch.setattr(vocabulary, "MOST_WORDS", 1_000_000)
         return words
 
-    cache.words_in([user_text("one")], lambda: None)
+    cache.words_of((), [user_text("one")], lambda: None)
     monkeypatch.setattr(vocabulary, "words_of_texts", interrupted)
     wanted = {f"fine{chr(97 + number)}" for number in range(12)}
     assert wanted <= cache.words_of(sources, (), lambda: None)

@@ -137,13 +137,9 @@ class FactCache:
         self._said[id(content)] = (content, said)
         return said
 
-    def words_in(self, contents: Iterable[Content], poll: Callable[[], None]) -> set[str]:
-        """Every word of contents, and of those that were asked about before. Must not be changed."""
-        return self._vocabulary.of(contents, poll)
-
     def words_of(self, sources: Sequence[FactSource], beside: Iterable[Content], poll: Callable[[], None]) -> set[str]:
         """Every word of sources and of contents beside them, and of those asked about before. Must not be changed."""
-        return self._vocabulary.of_sources(sources, beside, poll)
+        return self._vocabulary.of(sources, beside, poll)
 
     def told(self, source: FactSource, poll: Callable[[], None]) -> Said:
         """What a source says of tasks being over."""

@@ -41,14 +41,10 @@ class Vocabulary:
         self._most = most
         self._words = _Words(0)
 
-    def of(self, contents: Iterable[Content], poll: Callable[[], None]) -> set[str]:
-        """Every word of contents, and of those that were asked about before. Must not be changed."""
-        return self._with(contents, poll).all
-
-    def of_sources(
-        self, sources: Sequence[FactSource], beside: Iterable[Content], poll: Callable[[], None]
-    ) -> set[str]:
-        """The same of sources, those among them that are put away too, and of contents beside them."""
+    def of(self, sources: Sequence[FactSource], beside: Iterable[Content], poll: Callable[[], None]) -> set[str]:
+        """Every word of sources, also of those that are put away, of contents beside them, and of whatever was asked
+        about before. Must not be changed.
+        """
         words = self._with([*(one.content for one in sources if one.known is None), *beside], poll)
         fresh = (one for one in sources if one.known is not None and one.known.read != words.number)
         new = iter([one for one in fresh if (one.seq, one.number) not in words.put_away])
@@ -57,13 +53,12 @@ class Vocabulary:
             words.put_away.update((one.seq, one.number) for one in some)
         return words.all
 
-    def _with(self, contents: Iterable[Content], poll: Callable[[], None]) -> _Words:
+    def _with(self, contents: Sequence[Content], poll: Callable[[], None]) -> _Words:
         words = self._words
         if len(words.read) >= self._most or len(words.all) >= MOST_WORDS:
             self._words = words = _Words(words.number + 1)
-        asked = contents if isinstance(contents, list | tuple) else list(contents)
-        known = map(words.read.get, map(id, asked))
-        fresh = iter([content for content, read in zip(asked, known, strict=True) if read is not content])
+        known = map(words.read.get, map(id, contents))
+        fresh = iter([content for content, read in zip(contents, known, strict=True) if read is not content])
         for some, texts in _some(fresh, text_of_content):
             words.all.update(words_of_texts(texts, poll))  # may end here: they count as read with their words
             words.read.update((id(content), content) for content in some)
