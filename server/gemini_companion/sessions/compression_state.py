@@ -87,7 +87,7 @@ class Compression:
         self.as_of: int | None = None
         """The last sequence number of the log that it plans with; `None` for whatever is there by then."""
         self.failed_with: CompressionResult | None = None
-        """The result that it failed with."""
+        """The result that it failed with; `None` unless it failed."""
         self._block: tuple[int | None, int | None] = (None, None)
         self._emit = emit
         self._on_change = on_change
@@ -174,7 +174,8 @@ class Compression:
 
     def fail(self, result: CompressionResult) -> CompressionResult:
         """End it with a result that changed nothing although it should have."""
-        self.failed_with = self.failed_with if self.has_ended else result
+        if not self.has_ended:
+            self.failed_with = result
         self._end("failed", CompressionFailed(compression_id=self.compression_id, result=result))
         return result
 
@@ -215,7 +216,7 @@ class Preparations:
         self.joined: str | None = None
         """Id of a person's preview that was under way when one would have been prepared."""
         self.failed_for: tuple[str | None, int] | None = None
-        """The turn and the newest content for which an automatic run came to nothing."""
+        """The turn and the newest content for which an automatic run came to nothing; see `service._prompt_of`."""
         self.idle: asyncio.Task[None] | None = None
         """Waits for idle time."""
         self.looking: asyncio.Task[None] | None = None

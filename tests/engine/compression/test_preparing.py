@@ -37,7 +37,7 @@ moments = st.builds(
     is_under_way=st.booleans(),
     not_before=counts,
     ready=st.none() | tails,
-    is_looked_at=st.booleans(),
+    has_preview=st.booleans(),
 )
 
 
@@ -53,7 +53,7 @@ def test_nothing_is_installed_before_the_trigger_outside_of_a_turn_or_without_an
         assert moment.tokens >= moment.trigger
         assert moment.ready is not None
         assert not moment.is_idle
-        assert not moment.is_looked_at
+        assert not moment.has_preview
         assert moment.mode != "off"
 
 

@@ -74,8 +74,8 @@ class Moment(NamedTuple):
     """The count below which nothing is prepared, since the last one came to nothing."""
     ready: Behind | None = None
     """Of the prepared compression that may be installed, if there is one."""
-    is_looked_at: bool = False
-    """A person looks at a preview of their own, which an installation would void."""
+    has_preview: bool = False
+    """A person has a preview of their own to apply, which an installation would void."""
     holds_up: bool = False
     """The turn would wait for the preparing, since models answer one request at a time: idle time alone is for it."""
 
@@ -86,7 +86,7 @@ def next_step(moment: Moment) -> Step:
     if mode == "off" or trigger is None:
         return "nothing"
     is_due = tokens >= trigger
-    if is_due and moment.ready is not None and not moment.is_idle and not moment.is_looked_at:
+    if is_due and moment.ready is not None and not moment.is_idle and not moment.has_preview:
         return "install"
     if moment.is_under_way or tokens < moment.not_before or (moment.holds_up and not moment.is_idle):
         return "nothing"
@@ -181,10 +181,11 @@ def is_prepared(entry: PreviewEntry) -> bool:
     return entry.compression.result.trigger == "background"
 
 
-def is_looked_at(history: History, preview: PreviewEntry | None) -> bool:
-    """Whether the newest preview of a session is one that a person asked for and may still apply or edit. One that the
-    chat has outgrown is taken for forgotten.
+def has_preview(history: History) -> bool:
+    """Whether a person has a preview that they asked for and may still apply or edit: while there is room, nothing is
+    installed over it that nobody asked for. One that the chat has outgrown is taken for forgotten.
     """
+    preview = history.preview
     if preview is None or preview.compression.result.trigger != "manual":
         return False
     return is_installable(history, preview) and not behind(history, preview).is_outgrown

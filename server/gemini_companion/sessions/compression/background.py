@@ -16,7 +16,7 @@ from gemini_companion.engine.compression.preparing import (
     Behind,
     Moment,
     behind,
-    is_looked_at,
+    has_preview,
     next_step,
     retry_at,
 )
@@ -34,9 +34,7 @@ from gemini_companion.sessions.session import Session
 
 logger = logging.getLogger(__name__)
 
-_BY_US: Final = frozenset(
-    {"undo", "wish", "leave", "settings", "off", "agent", "delete", "shutdown", "takeOver", "turn"}
-)
+_BY_US: Final = frozenset({"undo", "wish", "leave", "settings", "agent", "delete", "shutdown", "takeOver", "turn"})
 """Who ends a preparing run without saying anything of whether another would come to something."""
 
 _OF_SETTINGS: Final = ("companion.compression", "model.compression", "model.name", "companion.budget")
@@ -55,11 +53,6 @@ def ready(session: Session) -> PreviewEntry | None:
     if prepared is None and preview is not None and session.services.settings().compression_background != "off":
         prepared = preview if preview.compression_id == session.compressions.preparations.joined else None
     return prepared
-
-
-def has_preview(session: Session) -> bool:
-    """Whether a person has a preview to apply: while there is room, nothing is installed over it of itself."""
-    return is_looked_at(session.history, session.history.preview)
 
 
 async def at_safe_point(session: Session, choice: ModelChoice) -> CompressionResult | None:
@@ -158,7 +151,7 @@ def _moment(session: Session, choice: ModelChoice, found: PreviewEntry | None, *
         is_under_way=_is_under_way(session, is_due=is_due),
         not_before=session.compressions.preparations.not_before,
         ready=_behind(session, found),
-        is_looked_at=found is not session.history.preview and has_preview(session),
+        has_preview=found is not session.history.preview and has_preview(session.history),
         holds_up=_holds_up(session, choice),
     )
 

@@ -7,7 +7,8 @@ from functools import partial
 import msgspec
 
 from gemini_companion.engine.errors import ModelFault
-from gemini_companion.engine.history.log import AttemptEntry, CompressionResult
+from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.sessions.compression.install import note_attempt
 from gemini_companion.sessions.compression.job import new_compression
 from gemini_companion.sessions.compression.run import CompressionRun
 from gemini_companion.sessions.compression.trimming import trimmed
@@ -21,12 +22,9 @@ async def hand_on(
     """Note it as the attempt that whoever joined would have made. A manual request (without a `choice`) has its result
     or its fault; a turn goes on with the cuts.
     """
-    stamp, forced = session.stamp(), choice is None
+    forced, tokens = choice is None, session.token_count(choice or session.choice()).tokens
     failed = msgspec.structs.replace(failed, trigger="manual" if forced else "auto")  # others may have joined too
-    tokens, name = session.token_count(choice or session.choice()).tokens, type(fault).__name__ if fault else ""
-    await session.append(
-        lambda seq: AttemptEntry(**stamp, seq=seq, result=failed, forced=forced, token_count=tokens, fault=name)
-    )
+    await note_attempt(session, failed, tokens, forced=forced, fault=type(fault).__name__ if fault else "")
     if choice is not None:
         return await cut_alone(session, choice) or failed
     if fault is not None:
@@ -35,7 +33,9 @@ async def hand_on(
 
 
 async def cut_alone(session: Session, choice: ModelChoice) -> CompressionResult | None:
-    """Step 5 within a turn whose attempt came to nothing; `None`, and nobody hears of it, where no cut would help."""
+    """Steps 4 and 5 within a turn whose attempt came to nothing; `None`, and nobody hears of it, where no cut would
+    help.
+    """
     compression_id, items = session.services.new_id("compression"), session.history.curated()
     trim = await trimmed(session, choice, items, session.token_count(choice).tokens, compression_id)
     if not trim.cuts or not trim.tokens_saved:

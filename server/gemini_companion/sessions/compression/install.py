@@ -1,4 +1,6 @@
-"""Counting a request before and after, and installing or keeping a compression: steps 11 and 12 of `run`."""
+"""Counting a request before and after, and installing or keeping a compression: steps 11 and 12 of `run`. One that came
+to nothing is noted here too.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from gemini_companion.engine.errors import (
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, PreviewEntry
+from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, CompressionResult, PreviewEntry
 from gemini_companion.engine.history.part import response_of
 from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.history.totals import Totals
@@ -191,6 +193,16 @@ async def install(
     )
     session.notify_usage()
     return result
+
+
+async def note_attempt(
+    session: Session, result: CompressionResult, tokens: int, *, forced: bool, fault: str = ""
+) -> None:
+    """Log that nothing was installed at this count, for the status and the failure flag. `fault` is the name of one."""
+    stamp = session.stamp()
+    await session.append(
+        lambda seq: AttemptEntry(**stamp, seq=seq, result=result, forced=forced, token_count=tokens, fault=fault)
+    )
 
 
 async def keep_preview(

@@ -3,7 +3,7 @@
  1. Nothing there: NOOP (`CompressionRun.execute`).
  2. Hooks: `PreCompress` guides it, or refuses an automatic run (`hooks.ask_hooks`).
  3. Threshold, for automatic runs only (`service.compress_at_safe_point`).
- 4. Reverse budget for tool outputs (`engine.compression.truncate.trim_outputs`).
+ 4. Reverse budget for tool outputs (`trimming.trimmed`).
  5. After a failure, unless forced: the cuts alone, or NOOP (`_truncate_only`).
  6. Where to split (`Strategy.plan`).
  7. What the summariser gets: the originals if they fit, else cut, else in blocks (`Summariser`).
@@ -30,7 +30,6 @@ from gemini_companion.engine.compression.types import Counts, LogState, Plan, St
 from gemini_companion.engine.errors import CompanionError, ModelFault, StaleVersion
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import (
-    AttemptEntry,
     CompressionEntry,
     CompressionResult,
     CompressionStatus,
@@ -40,7 +39,14 @@ from gemini_companion.sessions.compression.comparison import strategy_of
 from gemini_companion.sessions.compression.cost import verdict_of_plan
 from gemini_companion.sessions.compression.gating import Admission, SnapshotGate, judged, span_of_plan
 from gemini_companion.sessions.compression.hooks import ask_hooks
-from gemini_companion.sessions.compression.install import as_preview, count_both, install, keep_preview, observe_before
+from gemini_companion.sessions.compression.install import (
+    as_preview,
+    count_both,
+    install,
+    keep_preview,
+    note_attempt,
+    observe_before,
+)
 from gemini_companion.sessions.compression.reach import log_state, planned_contents, reach_of
 from gemini_companion.sessions.compression.sources import sources_of_lines
 from gemini_companion.sessions.compression.summariser import Summariser
@@ -260,13 +266,9 @@ class CompressionRun:
         return await self._truncate_only(trim, self.session.history.version, because=result.message)
 
     async def _note_attempt(self, result: CompressionResult, fault: str = "") -> None:
-        """Log that nothing was installed, for the status and the failure flag; not for what nobody waited for."""
         if self.compression.is_preview or self.compression.trigger == "background":
-            return
-        stamp, forced, tokens = self.session.stamp(), self.forced, self.tokens.tokens
-        await self.session.append(
-            lambda seq: AttemptEntry(**stamp, seq=seq, result=result, forced=forced, token_count=tokens, fault=fault)
-        )
+            return  # nobody waited for it
+        await note_attempt(self.session, result, self.tokens.tokens, forced=self.forced, fault=fault)
 
     async def _install(self, entry: CompressionEntry, base: int, rules_as_of: int | None = None) -> CompressionResult:
         """Step 12. Outputs whose files cannot be written stay whole, which may use up the gain."""

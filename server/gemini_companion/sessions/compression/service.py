@@ -24,6 +24,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+from gemini_companion.engine.compression.preparing import has_preview
 from gemini_companion.engine.compression.types import FAULTS
 from gemini_companion.engine.errors import Cancelled, CompanionError, ModelFault
 from gemini_companion.engine.history.log import AttemptEntry, CompressionResult, Usage
@@ -120,7 +121,7 @@ async def compress_at_safe_point(
         installed = await background.install(session, found, choice)
         if installed is not None:
             return installed
-    if not rescue and background.has_preview(session):
+    if not rescue and has_preview(session.history):
         return None
     if not rescue and (result := waiting(session, choice)) is not None:
         return result
