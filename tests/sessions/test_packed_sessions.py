@@ -33,7 +33,7 @@ NEVER = 1_000_000
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(putting_away, "FEWEST", 1)
-    monkeypatch.setattr(putting_away, "MOST", 7)
+    monkeypatch.setattr(putting_away, "MOST_ENTRIES", 7)
     monkeypatch.setattr(putting_away, "MOST_ITEMS", 9)
     monkeypatch.setattr(block, "ENTRIES", 3)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gemini_companion.engine.history.block import Block, packed
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import Entry
-from gemini_companion.engine.history.putting_away import MOST, MOST_ITEMS, put_away, to_be_put_away
+from gemini_companion.engine.history.putting_away import put_away, to_be_put_away
 from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import Poll, in_thread, off_loop
@@ -35,9 +35,9 @@ async def put_away_hidden(session: Session) -> None:
             if cache is not None:
                 cache.keep_only({id(one.content) for one in (*history.sources.live, *history.items)})
             return
-        epoch, gone, live = history.epoch, history.entries.gone, history.entries.live
-        some = list(takewhile(lambda entry: entry.seq <= to, live[:MOST]))
-        going = list(takewhile(lambda item: item.seq <= to, history.sources.live[: history.sources.shown + MOST_ITEMS]))
+        epoch, gone = history.epoch, history.entries.gone
+        some = list(takewhile(lambda entry: entry.seq <= to, history.entries.live))
+        going = list(takewhile(lambda item: item.seq <= to, history.sources.live))
         blocks = await in_thread(partial(_packed, some, going, cache), units=len(some))
         is_same = (epoch, gone) == (history.epoch, history.entries.gone) and _may(session)
         if not is_same or to_be_put_away(history, session.open_turns) < to:
@@ -50,7 +50,7 @@ async def put_away_hidden(session: Session) -> None:
 
             forget(left, cache)
         if not blocks and history.sources.past_to == reached:
-            return
+            return  # nothing went: the next go would find the same
 
 
 async def unpack_for(session: Session, undone: Sequence[str]) -> None:

@@ -261,7 +261,7 @@ def test_whoever_reads_while_entries_are_put_away_reads_on() -> None:
 
 
 def test_of_a_long_log_no_more_is_looked_at_in_one_go_than_is_packed_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(putting_away, "MOST", 4)
+    monkeypatch.setattr(putting_away, "MOST_ENTRIES", 4)
     packing, book = Packing(), Book()
     for number in range(20):
         book.say(f"question {number} " + "word " * 300, f"answer {number}")

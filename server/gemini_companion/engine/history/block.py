@@ -18,6 +18,9 @@ ENTRIES: Final = 128
 BYTES: Final = 128 * 1024
 """Bytes of JSON from which on a block is full: unpacking one takes about a millisecond. A longer entry has its own."""
 
+UNITS_TO_UNPACK: Final = 400
+"""How much work unpacking a block is, in that on one entry that is at hand: about a millisecond."""
+
 _LEVEL: Final = 3
 """Of zlib: a tenth larger than the level that it takes by itself, in half of the time."""
 _UNPACKED: Final = 3
@@ -26,10 +29,6 @@ _UNPACKED: Final = 3
 _ENTRIES: Final[Any] = list[Entry]
 _decode = msgspec.json.Decoder[list[Entry]](_ENTRIES).decode
 _encode = msgspec.json.Encoder().encode
-
-
-UNITS: Final = 400
-"""How many times the work on an entry that is at hand unpacking a block is, about: a millisecond."""
 
 
 class Block:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Generic, NamedTuple, Self, TypeVar, cast, overload
 
-from gemini_companion.engine.history.block import UNITS, Block
+from gemini_companion.engine.history.block import UNITS_TO_UNPACK, Block
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.log import Entry, ToolResultEntry
 
@@ -70,13 +70,13 @@ class Entries(Fold, Sequence[E]):
     def units(self) -> int:
         """How much work going over all is, in that on one entry that is at hand."""
         state = self._state
-        return state.gone + len(state.live) + UNITS * len(state.past)
+        return state.gone + len(state.live) + UNITS_TO_UNPACK * len(state.past)
 
     def units_of(self, start: int, end: int) -> int:
         """The same of those from one index to another."""
         starts, gone = self._state.starts, self._state.gone
         first, last = (bisect_right(starts, min(at, gone - 1)) for at in (start, end)) if gone else (0, 0)
-        return end - start + UNITS * (last - first + 1 if start < gone else 0)
+        return end - start + UNITS_TO_UNPACK * (last - first + 1 if start < gone else 0)
 
     @property
     def past_to(self) -> int:

@@ -7,17 +7,17 @@ from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import Final
 
-from gemini_companion.engine.history.block import Block
+from gemini_companion.engine.history.block import ENTRIES, Block
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.view import History
 
 FEWEST: Final = 256
 """Entries that are worth it."""
-MOST: Final = 1_024
+MOST_ENTRIES: Final = 1_024
 """Entries that are looked at and packed in one go: some twenty milliseconds for short ones, in a thread."""
 AT_ONCE: Final = 16
 """Blocks of items that go at once: some milliseconds on the event loop."""
-MOST_ITEMS: Final = 2_048
+MOST_ITEMS: Final = AT_ONCE * ENTRIES
 """Items that are looked at and go at once, at most: those of so many blocks."""
 
 
@@ -46,7 +46,7 @@ def to_be_put_away(history: History, open_turns: Collection[str], *, must_be_kep
     if not is_worth_it():
         return 0
     if entries.live:
-        to = min(to, entries.live[min(len(entries.live), MOST) - 1].seq)
+        to = min(to, entries.live[min(len(entries.live), MOST_ENTRIES) - 1].seq)
     turns, live, begin = {*open_turns, history.newest_turn}, sources.live, sources.shown
     if len(live) > begin + MOST_ITEMS:  # an undo had brought them back, and their entries are packed still
         to = min(to, live[begin + MOST_ITEMS - 1].seq)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import chain
 from typing import Any, NamedTuple, Self, cast, overload
 
-from gemini_companion.engine.history.block import UNITS, Block
+from gemini_companion.engine.history.block import UNITS_TO_UNPACK, Block
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.item import Counted, Item, ItemKind, Measure, shape_of
 from gemini_companion.engine.history.log import CompressionEntry, ContentEntry
@@ -136,7 +136,7 @@ class Sources(Fold, Sequence[Item]):
     def units(self) -> int:
         """How much work reading what all of them say is, in that on one that is at hand."""
         state = self._state
-        return state.gone + len(state.live) + UNITS * len(state.past)
+        return state.gone + len(state.live) + UNITS_TO_UNPACK * len(state.past)
 
     @property
     def shown(self) -> int:
