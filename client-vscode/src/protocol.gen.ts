@@ -704,7 +704,7 @@ export interface ErrorData {
 /** The turn was cancelled. */
 export interface TurnCancelled {
   readonly type: "turnCancelled";
-  /** The client's id, or a reason: `interrupted`, `delete`, `leave` where its own client went, `shutdown`. */
+  /** The client's id, or a reason: `interrupted`, `delete`, `leave` where its own client went, `shutdown`, `takeOver`. Of a prompt that was to steer a turn, and that no request took along: the finish reason of that turn. */
   readonly by: string;
 }
 

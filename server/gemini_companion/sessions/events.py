@@ -131,7 +131,9 @@ class TurnCancelled(SessionEvent, tag="turnCancelled", frozen=True, kw_only=True
     """The turn was cancelled."""
 
     by: str
-    """The client's id, or a reason: `interrupted`, `delete`, `leave` where its own client went, `shutdown`."""
+    """The client's id, or a reason: `interrupted`, `delete`, `leave` where its own client went, `shutdown`, `takeOver`.
+    Of a prompt that was to steer a turn, and that no request took along: the finish reason of that turn.
+    """
 
 
 class ModelChanged(SessionEvent, tag="modelChanged", frozen=True, kw_only=True):
