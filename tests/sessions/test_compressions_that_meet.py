@@ -142,6 +142,7 @@ async def test_compressing_while_a_preview_runs_installs_it(studio: Studio) -> N
     shown = await preview
     for result in await asyncio.gather(*requests):
         assert (result.status, result.trigger, result.compression_id) == ("COMPRESSED", "manual", shown.compression_id)
+        assert result.model_calls == 0, "whoever asked for the preview was told of them"
     assert list(session.history.in_force) == [shown.compression_id]
     assert compressor_calls(studio) == ONE_COMPRESSION
 

@@ -168,6 +168,31 @@ async def test_two_undos_that_wait_for_an_answer_mean_the_compression_that_was_t
     assert (await undo(session, client="c")).undone == (first.compression_id,), "what has ended waits for nobody"
 
 
+async def test_an_undo_that_was_stopped_while_it_waited_can_be_asked_for_again_at_once(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    meant = (await studio.compress()).compression_id
+    studio.model.gate.clear()
+    studio.model.called.clear()
+    async with asyncio.timeout(PATIENCE):
+        answering = asyncio.create_task(studio.chat("go on"))
+        await studio.model.called.wait()
+        undoing = [asyncio.create_task(undo(session, client="c"))]
+        await until_in(Job.wait, 2)
+        (stopped,) = session.compressions.undos.values()
+        stopped.cancel("c")
+        undoing.append(asyncio.create_task(undo(session, client="c")))
+        await stopped.settled()
+        await until_in(Job.wait, 2)
+        undoing.append(asyncio.create_task(undo(session, client="c")))
+        await until_in(Job.wait, 3)
+        studio.model.gate.set()
+        await answering
+        ends = await asyncio.gather(*undoing, return_exceptions=True)
+    assert isinstance(ends[0], Cancelled)
+    assert [isinstance(end, CompressionResult) and end.undone for end in ends[1:]] == [(meant,)] * 2
+    assert len(studio.heard.of(CompressionUndone)) == 1
+
+
 async def test_an_undo_of_a_compression_that_comes_to_nothing_takes_back_no_other(studio: Studio) -> None:
     session = await studio.load(dialogue())
     kept = await studio.compress()

@@ -10,6 +10,7 @@ import pytest
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, PreviewEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
+from gemini_companion.sessions.compression.background import at_safe_point
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import (
     CompressionCancelled,
@@ -31,6 +32,7 @@ from tests.support.preparing_desk import (
     state,
     within,
 )
+from tests.support.scripted_model import SNAPSHOT, chunks
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
 
@@ -265,6 +267,26 @@ async def test_every_request_to_compress_that_joins_one_which_fails_has_its_fail
     assert slow.asked == len(desk.heard.of(CompressionFailed)) == 1
     attempts = [entry for entry in session.history.entries if isinstance(entry, AttemptEntry)]
     assert [(entry.forced, entry.result.trigger) for entry in attempts] == [(True, "manual")] * 2
+
+
+@pytest.mark.parametrize("is_more_said", [False, True])
+async def test_a_request_that_joins_one_which_gets_no_smaller_tries_again_only_where_more_was_said_since(
+    desk: Studio, slow: SlowSummariser, is_more_said: bool
+) -> None:
+    session = await chat_at(desk, 0.85)
+    assert await at_safe_point(session, session.choice()) is None
+    await within(slow.summarising)
+    slow.default_answer = SNAPSHOT.replace("none", " ".join(f"long {number}" for number in range(9_000)))
+    asked = begin(desk.compress())
+    await desk.heard.wait_for(CompressionStarted)
+    if is_more_said:
+        slow.streams.append(chunks("Done."))
+        await desk.chat("go on")
+    slow.may_summarise.set()
+    assert (await asked).status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT"
+    assert slow.asked == (2 * BOTH_CALLS if is_more_said else BOTH_CALLS)
+    attempts = [entry for entry in session.history.entries if isinstance(entry, AttemptEntry)]
+    assert [(entry.forced, entry.result.trigger) for entry in attempts][-1] == (True, "manual")
 
 
 async def test_one_that_is_made_anew_takes_the_place_of_the_older_only_when_it_is_ready(
