@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import decode_entry, encode_entry
-from gemini_companion.engine.history.masks import unmasked
+from gemini_companion.engine.history.masks import Masks, unmasked
 from gemini_companion.engine.history.view import History
 from tests.support.logs import LEDGER, Book, agent_run, call, result
 
@@ -87,6 +89,20 @@ def test_a_repeat_of_what_is_in_view_names_it_and_leaves_the_epoch_alone() -> No
     book.repeat((first, 0), (second, 0))
     assert outputs(book.view) == [LONG, f"[as {first}-0]"]
     assert book.history.epoch == epoch
+
+
+def test_a_repeat_names_what_is_in_view_as_another_object_too() -> None:
+    """One that was packed comes back as another object each time."""
+    book = Book()
+    agent_run(book, 2, output=LONG)
+    first, second = results_of(book)
+    masks = Masks()
+    masks.take_in(book.repeat((first, 0), (second, 0)), ())
+    items = [unmasked(item, LEDGER.measure) for item in book.history.items]
+    again = [
+        item.with_content(msgspec.convert(msgspec.to_builtins(item.content), Content), item.measure) for item in items
+    ]
+    assert outputs([item.content for item in masks.applied(again, LEDGER.measure)]) == [LONG, f"[as {first}-0]"]
 
 
 def test_a_repeat_is_whole_again_once_what_it_repeats_is_out_of_view() -> None:
