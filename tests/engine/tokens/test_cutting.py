@@ -79,7 +79,7 @@ def test_every_character_stands_in_the_piece_that_is_said(before: str) -> None:
 def test_a_text_costs_the_sum_of_its_pieces_however_little_is_remembered(texts: list[str], remembered: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prices, "REMEMBERED_PIECES", remembered)
-        patch.setattr(prices, "_SHARED", WeakValueDictionary())
+        patch.setattr(prices, "SHARED", WeakValueDictionary())
         counter = LexicalTokenCounter()
         for text in (*texts, *texts):
             assert counter.count_text(text) == sum(map(price_of, plainly(text)), 0.0)
@@ -100,7 +100,7 @@ def test_of_a_text_that_is_sampled_each_sample_costs_the_sum_of_its_pieces() -> 
 @pytest.fixture
 def nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process that has counted nothing yet: counters of other tests hold other prices."""
-    monkeypatch.setattr(prices, "_SHARED", WeakValueDictionary())
+    monkeypatch.setattr(prices, "SHARED", WeakValueDictionary())
 
 
 @pytest.mark.usefixtures("nobody_else")

@@ -101,7 +101,7 @@ def shared_prices() -> PriceTable:
 
     Pricing new words takes a third to a half of counting a chat, and most of them were in the chats before it.
     """
-    return _SHARED.setdefault(PriceTable.__name__, PriceTable())
+    return SHARED.setdefault(PriceTable.__name__, PriceTable())
 
 
 def price_of(piece: str) -> float:
@@ -249,4 +249,5 @@ _LAST_PAIRS: Final = _Costs(partial(_by_letters, coefficients.LAST_PAIRS))
 _PUNCTUATION_PAIRS: Final = _Costs(partial(_by_punctuation, coefficients.PUNCTUATION_PAIRS))
 _CHARACTERS: Final = _Costs(_characters)
 _SYMBOL_PAIRS: Final = _Costs(_symbols)
-_SHARED: Final = WeakValueDictionary[str, PriceTable]()
+SHARED: Final = WeakValueDictionary[str, PriceTable]()
+"""What `shared_prices` gives, while anybody holds it."""
