@@ -8,7 +8,7 @@ import os
 import select
 import threading
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -32,18 +32,22 @@ def pipe() -> Iterator[tuple[int, int]]:
     before = set(threading.enumerate())
     ends = os.pipe()
     yield ends
-    close(ends[1])
-    for thread in (
-        set(threading.enumerate()) - before
-    ):  # one that came to its read only now would take the next test's bytes
-        if thread.name == "companion-read":
+    for end in ends:
+        shut(end)
+    # One that came to its read or write only now would take or give the bytes of whoever has the number next.
+    for thread in set(threading.enumerate()) - before:
+        if thread.name in ("companion-read", "companion-write"):
             thread.join(PATIENCE)
-    close(ends[0])
+            assert not thread.is_alive()
+    for end in ends:
+        os.close(end)
 
 
-def close(fd: int) -> None:
-    with suppress(OSError):
-        os.close(fd)
+def shut(end: int) -> None:
+    """Close one end of a pipe, and keep its number taken."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, end)
+    os.close(nothing)
 
 
 class Bytes:
@@ -132,7 +136,7 @@ async def test_a_reader_gives_the_bytes_in_order_and_then_the_end(pipe: tuple[in
     os.write(pipe[1], b"one")
     assert await reader.read(CHUNK) == b"one"
     os.write(pipe[1], b"two")
-    os.close(pipe[1])
+    shut(pipe[1])
     assert await reader.read(CHUNK) == b"two"
     assert await reader.read(CHUNK) == b""
 
@@ -316,7 +320,7 @@ async def test_a_client_that_was_idle_for_long_is_not_given_up_for_that(pipe: tu
 
 
 async def test_a_client_that_is_gone_breaks_the_connection(pipe: tuple[int, int]):
-    os.close(pipe[0])
+    shut(pipe[0])
     async with writing(pipe[1]) as (writer, broken), asyncio.timeout(PATIENCE):
         writer.write(b"x")
         await broken.wait()
@@ -338,4 +342,4 @@ async def test_a_server_whose_client_does_not_read_closes_in_order(
         code = await serve_stdio(create_sample_server(app).dispatcher, from_client, pipe[1])
     assert (code, app.closed) == (0, 1)
     os.close(to_server)
-    os.close(pipe[0])  # ends the writer's thread
+    shut(pipe[0])  # ends the writer's thread
