@@ -543,6 +543,10 @@ export const compressionStatusReport = v.object({
   compressionAt: v.exactOptional(integer),
 });
 
+export const sessionIdParams = v.object({
+  sessionId: v.string(),
+});
+
 export const confirmToolParams = v.object({
   sessionId: v.string(),
   turnId: v.string(),
@@ -1237,6 +1241,7 @@ export const results = {
   "gemini/compressionStatus": compressionStatusReport,
   "gemini/compression/verdict": verdict,
   "gemini/compression/apply": compressionResult,
+  "gemini/compression/discard": v.null(),
   "gemini/compression/undo": compressionResult,
   "gemini/compression/list": compressionList,
   "gemini/compression/sources": compressionSources,
@@ -1289,6 +1294,7 @@ export const results = {
 export const notifications = {
   "gemini/event": eventParams,
   "gemini/compressionStatus/didChange": compressionStatusReport,
+  "gemini/session/taken": sessionIdParams,
 } as const satisfies { readonly [M in keyof ServerNotifications]: v.GenericSchema<unknown, ServerNotifications[M]> };
 
 /** By method. */
