@@ -181,7 +181,22 @@ export function living(set: Stage): void {
         await other.frame.getByText(/Another window is using this chat/).waitFor({ state: "hidden" });
         other = new Panel(await second.panel());
         await set.emulator.script([{ pieces: ["Taken over."] }]);
+        await panel.composer.fill("half a thought");
         await other.ask("Mine now?", "Taken over.");
+
+        // The first window did nothing, and is told all the same; it keeps what was written, and can take the chat back.
+        const notice = panel.frame.getByText(/Another window is using this chat, so it can only be read here/).first();
+        await notice.waitFor();
+        await panel.answers.last().getByText("Taken over.").waitFor();
+        await panel.stands("half a thought");
+        await keepPicture(set, "living", "taken-by-another-window");
+        await panel.button("Take Over").click();
+        await notice.waitFor({ state: "hidden" });
+        await other.frame
+          .getByText(/Another window is using this chat/)
+          .first()
+          .waitFor();
+        await set.ask(panel, "Mine again?", "Taken back.");
         expect(second.outside).toEqual([]);
       } finally {
         await second.close();
