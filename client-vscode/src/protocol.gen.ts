@@ -1393,7 +1393,8 @@ export interface CompressionInfo {
   readonly time: number;
   readonly originalTokenCount: number;
   readonly newTokenCount: number;
-  readonly state: "covered" | "inForce" | "preview" | "undone";
+  /** `outdated`: a preview that cannot be applied any more, since what it hides was changed. */
+  readonly state: "covered" | "inForce" | "outdated" | "preview" | "undone";
   /** The span of sequence numbers that it hides, both inclusive. */
   readonly hides?: readonly [number, number];
   /** Ids of the compressions that it stands on. */

@@ -702,7 +702,7 @@ export const compressionInfo = v.object({
   time: integer,
   originalTokenCount: integer,
   newTokenCount: integer,
-  state: v.picklist(["covered", "inForce", "preview", "undone"]),
+  state: v.picklist(["covered", "inForce", "outdated", "preview", "undone"]),
   hides: v.exactOptional(v.tuple([integer, integer])),
   covers: v.exactOptional(v.array(v.string())),
   seq: v.exactOptional(integer),

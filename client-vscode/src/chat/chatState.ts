@@ -181,7 +181,8 @@ export class ChatState implements Disposable {
     const discarded = new Set(this.saved.discarded);
     this.conversation.load(items, compressions, constraints, discarded);
     for (const { compressionId, state } of compressions)
-      if (state === "preview" && discarded.has(compressionId)) void this.#tellDiscarded(compressionId);
+      if ((state === "preview" || state === "outdated") && discarded.has(compressionId))
+        void this.#tellDiscarded(compressionId);
   }
 
   chooseModel(name: string | undefined): void {
@@ -230,7 +231,7 @@ export class ChatState implements Disposable {
 
   discardPreview(compressionId: string): void {
     this.draftStore.change({ discarded: [...new Set([...this.saved.discarded, compressionId])].slice(-100) });
-    this.conversation.change(`c:${compressionId}`, "divider", { state: "cancelled" });
+    this.conversation.change(`c:${compressionId}`, "divider", { state: "discarded" });
     void this.#tellDiscarded(compressionId);
     this.touch();
   }

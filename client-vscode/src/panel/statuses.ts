@@ -257,6 +257,13 @@ export const DIVIDER_STATES = {
     actions: ["renew", "view"],
     readOnlyActions: ["view"],
   },
+  discarded: {
+    ...INACTIVE,
+    title: "Preview discarded",
+    lines: "sentence",
+    sentence: "Nothing was changed.",
+    announcement: "The preview is discarded",
+  },
   undone: {
     ...INACTIVE,
     title: "Compression undone",
@@ -305,6 +312,7 @@ export const COMPRESSION_STATES = {
   covered: "compressed",
   undone: "undone",
   preview: "preview",
+  outdated: "outdated",
 } as const satisfies Readonly<Record<CompressionInfo["state"], DividerState>>;
 
 /** What a running compression does: `short` in its row, `long` where there is room for it. */
