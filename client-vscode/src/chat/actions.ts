@@ -282,6 +282,8 @@ export class Actions {
         return compressions.preview().then(() => undefined);
       case "undo":
         return compressions.undo(compressionId);
+      case "cancelUndo":
+        return compressions.cancelUndo(compressionId);
       case "cancel":
         return compressions.cancel(compressionId);
       case "rate":

@@ -140,6 +140,8 @@ export const COMPRESSION_ACTIONS = {
   discard: { label: "Discard" },
   renew: { label: "New preview" },
   undo: { label: "Undo" },
+  /** In the place of `undo` while that waits. */
+  cancelUndo: { label: "Cancel undo" },
   cancel: { label: "Cancel" },
   rate: { label: "Rate" },
 } as const;
@@ -252,9 +254,10 @@ export const DIVIDER_STATES = {
     ...INACTIVE,
     title: "The preview is out of date",
     lines: "sentence",
-    sentence: "The chat has changed since it was made, or a newer one took its place. It was not applied.",
+    sentence: "It does not fit the chat any more. Nothing was applied.",
     announcement: "The preview of the compression is out of date",
-    actions: ["renew", "view"],
+    isProminent: true,
+    actions: ["renew", "discard"],
     readOnlyActions: ["view"],
   },
   discarded: {

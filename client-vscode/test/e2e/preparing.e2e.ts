@@ -116,7 +116,9 @@ test("a preview that is discarded holds back nothing: the next prompt takes alon
   const { panel, preview } = await previewed();
   await set.ask(panel, "A turn while I look", "Answered.");
   expect(await panel.divider(/Chat compressed/).count()).toBe(0);
+  await set.window.page.locator(".tab", { hasText: /^Snapshot\.md/ }).waitFor();
   await preview.getByRole("button", { name: "Discard" }).click();
+  await set.window.noTab(/^Snapshot/);
   await panel.divider(/Preview discarded/).waitFor();
   await keepPicture(set, "preparing", "5-discarded");
   await set.ask(panel, "And now?", "It goes on.");
