@@ -283,7 +283,8 @@ export class Actions {
       case "undo":
         return compressions.undo(compressionId);
       case "cancelUndo":
-        return compressions.cancelUndo(compressionId);
+        compressions.cancelUndo(compressionId);
+        return;
       case "cancel":
         return compressions.cancel(compressionId);
       case "rate":

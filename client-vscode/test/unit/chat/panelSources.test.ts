@@ -43,16 +43,6 @@ describe("errors", () => {
     expect(errorView({ kind, message: "x", hint: "y" }, t, 0).actions.map(({ id }) => id)).toContain(action);
   });
 
-  it("name no process where another window has the chat, and offer what to do about it once", () => {
-    const fault = { kind: "sessionBusy", message: "Another process (pid 12634) holds the session.", hint: "Fork it." };
-    for (const turnId of ["t1", undefined]) {
-      const view = errorView(fault, t, 0, turnId);
-      expect(`${view.message} ${view.hint}`).toMatch(/^Another window .*$/);
-      expect(`${view.message} ${view.hint}`).not.toMatch(/process|pid|session/);
-      expect(view.actions.map(({ id }) => id)).toEqual(turnId === undefined ? ["forkSession", "takeOver"] : []);
-    }
-  });
-
   it("open the settings file where it is broken", () => {
     const message = "/w/.gemini/settings.json:3:5: model.name: expected a text";
     expect(errorView({ kind: "invalidSettings", message }, t, 0).actions).toEqual([

@@ -1,5 +1,7 @@
 /** A chat that another window takes while it is open here, and previews that were thrown away. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { errorView } from "../../../src/chat/pure/faults.js";
+import { english } from "../../../src/chat/pure/words.js";
 import { FakeMemory, fault, info, stage, type Stage } from "./fakeDaemon.js";
 import { compression, turn } from "./scriptedEvents.js";
 
@@ -64,4 +66,14 @@ it("a preview that is thrown away is one for the daemon, too; if it could not be
   await made.chat.refresh();
   expect(asked("gemini/compression/discard")).toHaveLength(2);
   expect(made.chat.fault).toBeUndefined();
+});
+
+it("errors name no process where another window has the chat, and offer what to do about it once", () => {
+  const busy = { kind: "sessionBusy", message: "Another process (pid 12634) holds the session.", hint: "Fork it." };
+  for (const turnId of ["t1", undefined]) {
+    const view = errorView(busy, english, 0, turnId);
+    expect(`${view.message} ${view.hint}`).toMatch(/^Another window .*$/);
+    expect(`${view.message} ${view.hint}`).not.toMatch(/process|pid|session/);
+    expect(view.actions.map(({ id }) => id)).toEqual(turnId === undefined ? ["forkSession", "takeOver"] : []);
+  }
 });
