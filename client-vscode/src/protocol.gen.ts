@@ -144,16 +144,16 @@ export interface ApplyParams {
   readonly workDoneToken?: number | string | null;
 }
 
+/** A compression, or a preview. */
+export interface CompressionParams {
+  readonly compressionId: string;
+  readonly sessionId?: string | null;
+}
+
 /** The compression to take back; without an id the newest in force. */
 export interface UndoParams {
   readonly sessionId?: string | null;
   readonly compressionId?: string | null;
-}
-
-/** A compression or a preview whose snapshot is asked about. */
-export interface SourcesParams {
-  readonly compressionId: string;
-  readonly sessionId?: string | null;
 }
 
 /** What a person thinks of a compression. */
@@ -1395,7 +1395,8 @@ export interface CompressionInfo {
   readonly time: number;
   readonly originalTokenCount: number;
   readonly newTokenCount: number;
-  readonly state: "covered" | "inForce" | "preview" | "undone";
+  /** `outdated`: a preview that cannot be applied any more, since what it hides was changed. */
+  readonly state: "covered" | "inForce" | "outdated" | "preview" | "undone";
   /** The span of sequence numbers that it hides, both inclusive. */
   readonly hides?: readonly [number, number];
   /** Ids of the compressions that it stands on. */
@@ -2226,12 +2227,14 @@ export interface Requests {
   readonly "gemini/compression/verdict": { readonly params: SessionParams; readonly result: Verdict };
   /** Install a preview, edited if wished. */
   readonly "gemini/compression/apply": { readonly params: ApplyParams; readonly result: CompressionResult };
+  /** Throw a preview away: what is due is compressed of itself again. Nothing for one that was thrown away. */
+  readonly "gemini/compression/discard": { readonly params: CompressionParams; readonly result: null };
   /** Take a compression back, with all that cover it. Later turns stay. Which one is settled when it is asked for. */
   readonly "gemini/compression/undo": { readonly params: UndoParams; readonly result: CompressionResult };
   /** Every compression of the session, newest first. */
   readonly "gemini/compression/list": { readonly params: SessionParams; readonly result: CompressionList };
   /** Which turns the lines of a snapshot come from, of a preview as well. */
-  readonly "gemini/compression/sources": { readonly params: SourcesParams; readonly result: CompressionSources };
+  readonly "gemini/compression/sources": { readonly params: CompressionParams; readonly result: CompressionSources };
   /** Rate a compression. */
   readonly "gemini/compression/rate": { readonly params: RateParams; readonly result: null };
   /** The token ledger, split by part. */
@@ -2346,6 +2349,8 @@ export interface ServerNotifications {
   readonly "gemini/event": EventParams;
   /** Where compression stands, on every change of it. */
   readonly "gemini/compressionStatus/didChange": CompressionStatusReport;
+  /** Another process took a session that this client is subscribed to. Opening it again tells who has it now. */
+  readonly "gemini/session/taken": SessionIdParams;
 }
 
 /** The commands of `workspace/executeCommand`. */
@@ -2386,6 +2391,7 @@ export const RequestMethod = {
   compressionStatus: "gemini/compressionStatus",
   compressionVerdict: "gemini/compression/verdict",
   compressionApply: "gemini/compression/apply",
+  compressionDiscard: "gemini/compression/discard",
   compressionUndo: "gemini/compression/undo",
   compressionList: "gemini/compression/list",
   compressionSources: "gemini/compression/sources",
@@ -2441,6 +2447,7 @@ export const NotificationMethod = {
 export const ServerNotificationMethod = {
   event: "gemini/event",
   compressionStatusDidChange: "gemini/compressionStatus/didChange",
+  sessionTaken: "gemini/session/taken",
 } as const satisfies Readonly<Record<string, keyof ServerNotifications>>;
 
 export const ServerRequestMethod = {

@@ -544,6 +544,10 @@ export const compressionStatusReport = v.object({
   compressionAt: v.exactOptional(integer),
 });
 
+export const sessionIdParams = v.object({
+  sessionId: v.string(),
+});
+
 export const confirmToolParams = v.object({
   sessionId: v.string(),
   turnId: v.string(),
@@ -699,7 +703,7 @@ export const compressionInfo = v.object({
   time: integer,
   originalTokenCount: integer,
   newTokenCount: integer,
-  state: v.picklist(["covered", "inForce", "preview", "undone"]),
+  state: v.picklist(["covered", "inForce", "outdated", "preview", "undone"]),
   hides: v.exactOptional(v.tuple([integer, integer])),
   covers: v.exactOptional(v.array(v.string())),
   seq: v.exactOptional(integer),
@@ -1238,6 +1242,7 @@ export const results = {
   "gemini/compressionStatus": compressionStatusReport,
   "gemini/compression/verdict": verdict,
   "gemini/compression/apply": compressionResult,
+  "gemini/compression/discard": v.null(),
   "gemini/compression/undo": compressionResult,
   "gemini/compression/list": compressionList,
   "gemini/compression/sources": compressionSources,
@@ -1290,6 +1295,7 @@ export const results = {
 export const notifications = {
   "gemini/event": eventParams,
   "gemini/compressionStatus/didChange": compressionStatusReport,
+  "gemini/session/taken": sessionIdParams,
 } as const satisfies { readonly [M in keyof ServerNotifications]: v.GenericSchema<unknown, ServerNotifications[M]> };
 
 /** By method. */

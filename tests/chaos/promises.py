@@ -209,7 +209,7 @@ def _compressions(sure: Promises, promises: Promises, listed: list[Json]) -> Ite
     states = {entry["compressionId"]: entry["state"] for entry in listed}
     ratings = {entry["compressionId"]: entry.get("rating") for entry in listed}
     for compression_id in sure.compressions:
-        if states.get(compression_id, "preview") == "preview":
+        if states.get(compression_id, "preview") in ("preview", "outdated"):
             yield f"the compression {compression_id} is gone"
     for compression_id in sure.undone:
         if states.get(compression_id) != "undone":

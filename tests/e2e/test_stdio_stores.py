@@ -67,6 +67,24 @@ async def test_two_servers_on_one_store_lose_nothing_and_the_second_is_told_who_
             assert not any(item.get("outcome") for item in said)
 
 
+async def test_an_editor_whose_session_is_taken_is_told_so_while_it_does_nothing_and_can_take_it_back(
+    tmp_path: Path, workspace: Path
+) -> None:
+    environment = server_environment(tmp_path)
+    async with editor(environment, workspace) as first, editor(environment, workspace) as second:
+        held = {"sessionId": (await first.ask("gemini/chat", {"prompt": "remember the port 8123"}))["sessionId"]}
+        await second.ask("gemini/session/open", {**held, "takeOver": True})
+        await second.ask("gemini/chat", {**held, "prompt": "and 9000"})
+        await first.is_told(held["sessionId"])
+        assert (await first.ask("gemini/session/open", held))["heldBy"] == second.pid
+        said = (await first.ask("gemini/session/history", {**held, "view": "transcript"}))["contents"]
+        assert {"text": "and 9000"} in [part for item in said for part in item["parts"]]
+        assert "heldBy" not in await first.ask("gemini/session/open", {**held, "takeOver": True})
+        await second.is_told(held["sessionId"])
+        assert (await first.ask("gemini/chat", {**held, "prompt": "mine again"}))["text"]
+        assert first.taken == second.taken == [held["sessionId"]]
+
+
 async def test_the_newest_turns_of_a_stored_chat_come_while_it_is_being_opened(tmp_path: Path, workspace: Path) -> None:
     environment = server_environment(tmp_path)
     async with editor(environment, workspace) as spoken:

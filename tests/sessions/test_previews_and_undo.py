@@ -51,6 +51,24 @@ async def test_a_preview_changes_nothing_until_it_is_applied(studio: Studio) -> 
         await apply_preview(session, client="c", compression_id=preview.compression_id)
 
 
+async def test_a_preview_is_listed_as_outdated_once_it_cannot_be_applied_and_not_before(studio: Studio) -> None:
+    session = await studio.load(dialogue(words=60))
+    shown = await studio.compress(preview=True)
+    assert shown.compression_id is not None
+
+    def states() -> dict[str, str]:
+        return {one.compression_id: one.state for one in compression_list(session).compressions}
+
+    await studio.chat("a turn behind it")
+    assert states() == {shown.compression_id: "preview"}
+    other = await studio.compress()
+    assert states()[shown.compression_id] == "outdated"
+    await undo(session, client="c", compression_id=other.compression_id)
+    assert states()[shown.compression_id] == "outdated"
+    with pytest.raises(StaleVersion):
+        await apply_preview(session, client="c", compression_id=shown.compression_id)
+
+
 async def test_an_edited_text_is_wrapped_and_foreign_tags_are_escaped(studio: Studio) -> None:
     session = await studio.load(dialogue())
     preview = await studio.compress(preview=True)

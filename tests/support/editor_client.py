@@ -19,6 +19,15 @@ from pytest_lsp.client import make_test_lsp_client
 from tests.support.lsp_types import daemon_paths
 from tests.support.patience import PATIENCE
 
+RECEIVED = (
+    "gemini/event",
+    "gemini/compressionStatus/didChange",
+    "gemini/session/taken",
+    "window/showMessage",
+    "$/progress",
+)
+"""Notifications of the server."""
+
 SERVER = [sys.executable, "-m", "gemini_companion", "serve"]
 
 
@@ -44,6 +53,8 @@ class Editor:
         self.statuses: list[dict[str, Any]] = []
         self.progress: list[dict[str, Any]] = []
         self.messages: list[str] = []
+        self.taken: list[str] = []
+        """Sessions that another process took."""
         self.is_killed = False
         self._changed = asyncio.Event()
 
@@ -112,6 +123,13 @@ class Editor:
             answering.cancel()
         self.is_killed = True
 
+    async def is_told(self, session_id: str) -> None:
+        """Returns once it is told that another process took a session."""
+        async with asyncio.timeout(PATIENCE):
+            while session_id not in self.taken:
+                self._changed.clear()
+                await self._changed.wait()
+
     async def wait_for(self, kind: str, count: int = 1) -> dict[str, Any]:
         """The `count`-th event of a type."""
         async with asyncio.timeout(PATIENCE):
@@ -130,6 +148,8 @@ class Editor:
             self.statuses.append(value)
         elif method == "$/progress":
             self.progress.append(value)
+        elif method == "gemini/session/taken":
+            self.taken.append(value["sessionId"])
         else:
             self.messages.append(value["message"])
         self._changed.set()
@@ -169,7 +189,7 @@ async def editor(
     def make_client() -> LanguageClient:
         client = make_test_lsp_client()
         spoken.append(Editor(client))
-        for method in ("gemini/event", "gemini/compressionStatus/didChange", "window/showMessage", "$/progress"):
+        for method in RECEIVED:
             client.protocol.fm.features.pop(method, None)
             client.feature(method)(_receiving(spoken[0], method))
         for method, answer in (answers or {}).items():

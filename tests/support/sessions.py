@@ -96,6 +96,7 @@ class RecordingSink:
         self.events: list[Event] = []
         self.sent: list[tuple[str, int, str | None, Event]] = []
         self.reports: list[CompressionStatusReport] = []
+        self.lost: list[str] = []
         self._waiting: list[tuple[type[Any], asyncio.Event]] = []
 
     def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
@@ -107,6 +108,9 @@ class RecordingSink:
 
     def status(self, report: CompressionStatusReport) -> None:
         self.reports.append(report)
+
+    def taken(self, session_id: str) -> None:
+        self.lost.append(session_id)
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]

@@ -43,7 +43,7 @@ export class Actions {
     const { chat, compressions, editor, reporter } = this.needs;
     switch (message.type) {
       case "draft":
-        chat.setDraft(message.text, message.scroll, message.pasted);
+        chat.setDraft(message.text, message.scroll, message.pasted, message.draft);
         this.needs.typed();
         return;
       case "send":
@@ -282,6 +282,9 @@ export class Actions {
         return compressions.preview().then(() => undefined);
       case "undo":
         return compressions.undo(compressionId);
+      case "cancelUndo":
+        compressions.cancelUndo(compressionId);
+        return;
       case "cancel":
         return compressions.cancel(compressionId);
       case "rate":

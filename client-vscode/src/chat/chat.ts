@@ -66,6 +66,7 @@ export class Chat extends ChatState {
         this.conversation.standing(report);
         this.touch();
       }),
+      daemon.onSessionTaken(({ sessionId }) => void this.#taken(sessionId)),
       reporter.onDidChange(() => {
         this.draftStore.change({ excluded: reporter.excluded });
         this.touch();
@@ -190,6 +191,15 @@ export class Chat extends ChatState {
     await this.guard(() => this.open(this.info?.sessionId));
   }
 
+  /** Another window took a chat: from now on it is only read here, and what is said there is read. */
+  async #taken(sessionId: string): Promise<void> {
+    await this.guard(() =>
+      this.#oneByOne(async () => {
+        if (sessionId === this.info?.sessionId) await this.#open(sessionId);
+      }),
+    );
+  }
+
   /** An empty chat; the session is made with its first prompt. */
   async startNew(): Promise<void> {
     await this.flushDraft();
@@ -199,24 +209,6 @@ export class Chat extends ChatState {
   /** What a chat is called, as far as that is known here; empty for one without a title. */
   titleOf(sessionId: string): string {
     return (sessionId === this.info?.sessionId ? this.info.title : this.titles.get(sessionId)) ?? "";
-  }
-
-  /** The settings name another model: the newest wish counts, so what was picked before is let go, and the chat says so. */
-  async modelSettingChanged(): Promise<void> {
-    const picked = this.askedModel;
-    if (picked !== undefined) this.chooseModel(undefined);
-    if (this.daemon.view.kind !== "ready") return;
-    this.models = await this.daemon.request("gemini/models", {});
-    this.touch();
-    if (picked !== undefined && this.info)
-      this.conversation.notice(
-        "info",
-        this.t(
-          "The model in the settings was changed, so {0} is no longer picked: {1} answers.",
-          picked,
-          this.models.default,
-        ),
-      );
   }
 
   renamed(info: SessionInfo): void {

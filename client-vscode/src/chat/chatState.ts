@@ -178,7 +178,11 @@ export class ChatState implements Disposable {
 
   /** The rows of the open chat are those of a transcript now. */
   protected loadTranscript({ items, compressions, constraints }: Transcript): void {
-    this.conversation.load(items, compressions, constraints, new Set(this.saved.discarded));
+    const discarded = new Set(this.saved.discarded);
+    this.conversation.load(items, compressions, constraints, discarded);
+    for (const { compressionId, state } of compressions)
+      if ((state === "preview" || state === "outdated") && discarded.has(compressionId))
+        void this.#tellDiscarded(compressionId);
   }
 
   chooseModel(name: string | undefined): void {
@@ -187,8 +191,32 @@ export class ChatState implements Disposable {
     this.touch();
   }
 
-  setDraft(draft: string, scroll: ScrollAnchor, pasted: readonly PastedRange[] = []): void {
-    this.draftStore.change({ draft, scroll, pasted });
+  /** The settings name another model: the newest wish counts, so what was picked before is let go, and the chat says so. */
+  async modelSettingChanged(): Promise<void> {
+    const picked = this.askedModel;
+    if (picked !== undefined) this.chooseModel(undefined);
+    if (this.daemon.view.kind !== "ready") return;
+    this.models = await this.daemon.request("gemini/models", {});
+    this.touch();
+    if (picked !== undefined && this.info)
+      this.conversation.notice(
+        "info",
+        this.t(
+          "The model in the settings was changed, so {0} is no longer picked: {1} answers.",
+          picked,
+          this.models.default,
+        ),
+      );
+  }
+
+  /** What is typed; `number` tells in which draft, by default in the one that is shown. */
+  setDraft(
+    draft: string,
+    scroll: ScrollAnchor,
+    pasted: readonly PastedRange[] = [],
+    number = this.draftStore.number,
+  ): void {
+    if (this.draftStore.typed(number, scroll, { draft, pasted })) this.prefill(draft); // the page has an older one by now
   }
 
   /** Put a text into the composer. */
@@ -203,8 +231,16 @@ export class ChatState implements Disposable {
 
   discardPreview(compressionId: string): void {
     this.draftStore.change({ discarded: [...new Set([...this.saved.discarded, compressionId])].slice(-100) });
-    this.conversation.change(`c:${compressionId}`, "divider", { state: "cancelled" });
+    this.conversation.change(`c:${compressionId}`, "divider", { state: "discarded" });
+    void this.#tellDiscarded(compressionId);
     this.touch();
+  }
+
+  /** To the daemon, which waits with what is due for a preview that somebody may apply. If it cannot be told, the next reading does. */
+  async #tellDiscarded(compressionId: string): Promise<void> {
+    const sessionId = this.info?.sessionId;
+    if (sessionId === undefined || this.isReadOnly || this.daemon.view.kind !== "ready") return;
+    await this.daemon.request("gemini/compression/discard", { sessionId, compressionId }).catch(() => undefined);
   }
 
   /** Run it; what goes wrong is shown above the composer. */

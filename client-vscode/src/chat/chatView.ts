@@ -141,9 +141,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
   }
 
   /** A text for the composer, and what of it is shown as attachments if it is the draft. */
-  #draft(text: string): { readonly text: string; readonly pasted?: readonly PastedRange[] } {
-    const { draft, pasted } = this.needs.chat.saved;
-    return text === draft && pasted.length > 0 ? { text, pasted } : { text };
+  #draft(text: string): { readonly draft: number; readonly text: string; readonly pasted?: readonly PastedRange[] } {
+    const { saved, draftStore } = this.needs.chat;
+    const named = { draft: draftStore.number, text };
+    return text === saved.draft && saved.pasted.length > 0 ? { ...named, pasted: saved.pasted } : named;
   }
 
   #document(webview: Webview, media: Uri, askedAt: number): string {

@@ -1,6 +1,6 @@
 /** The files that keep drafts: `<storage>/drafts/<session>.json`, written whole and by renaming, so that a crash leaves the old one. */
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { decodeDraft, encodeDraft, EMPTY_DRAFT, type SavedDraft } from "./pure/savedDraft.js";
 
 /** The name for a chat that is not begun yet. */
@@ -8,6 +8,8 @@ const UNBEGUN = "new";
 
 export class DraftFiles {
   #writing: Promise<void> = Promise.resolve();
+  /** Deleted chats: nothing is written for them any more. */
+  readonly #gone = new Set<string>();
 
   /** @param folder where this window's workspace keeps things; `undefined` without a workspace: then nothing is kept. */
   constructor(private readonly folder: string | undefined) {}
@@ -15,36 +17,31 @@ export class DraftFiles {
   async read(sessionId: string | undefined): Promise<SavedDraft> {
     await this.#writing;
     const path = this.#path(sessionId);
-    if (path === undefined) return EMPTY_DRAFT;
-    try {
-      return decodeDraft(await readFile(path, "utf8"));
-    } catch {
-      return EMPTY_DRAFT; // there is none yet
-    }
+    return path === undefined ? EMPTY_DRAFT : kept(path);
   }
 
   /** Resolves when it is on the disk. Writes happen one after the other; a disk that refuses does not disturb the chat. */
   write(sessionId: string | undefined, kept: SavedDraft): Promise<void> {
-    const path = this.#path(sessionId);
-    if (path === undefined || this.folder === undefined) return Promise.resolve();
-    const folder = join(this.folder, "drafts");
-    this.#writing = this.#writing.then(async () => {
-      try {
-        await mkdir(folder, { recursive: true });
-        await writeFile(`${path}.tmp`, encodeDraft(kept), { encoding: "utf8", mode: 0o600 });
-        await rename(`${path}.tmp`, path);
-      } catch {
-        // the draft is still in the page and in memory
-      }
-    });
-    return this.#writing;
+    return this.#inOrder(sessionId, (path) => put(path, kept));
   }
 
-  /** The chat is deleted, or the draft of the unbegun one has found its chat. */
-  async forget(sessionId: string | undefined): Promise<void> {
+  /** Change something of a draft that nobody holds. */
+  amend(sessionId: string | undefined, change: Partial<SavedDraft>): Promise<void> {
+    return this.#inOrder(sessionId, async (path) => put(path, { ...(await kept(path)), ...change }));
+  }
+
+  /** The chat is deleted, for good, or the draft of the unbegun one has found its chat. */
+  forget(sessionId: string | undefined): Promise<void> {
+    const forgotten = this.#inOrder(sessionId, (path) => rm(path, { force: true }));
+    if (sessionId !== undefined) this.#gone.add(sessionId);
+    return forgotten;
+  }
+
+  #inOrder(sessionId: string | undefined, work: (path: string) => Promise<void>): Promise<void> {
     const path = this.#path(sessionId);
-    await this.#writing;
-    if (path !== undefined) await rm(path, { force: true });
+    if (path === undefined || (sessionId !== undefined && this.#gone.has(sessionId))) return Promise.resolve();
+    this.#writing = this.#writing.then(() => work(path)).catch(() => undefined); // it is still in the page and in memory
+    return this.#writing;
   }
 
   #path(sessionId: string | undefined): string | undefined {
@@ -53,4 +50,18 @@ export class DraftFiles {
       ? undefined
       : join(this.folder, "drafts", `${name}.json`);
   }
+}
+
+async function kept(path: string): Promise<SavedDraft> {
+  try {
+    return decodeDraft(await readFile(path, "utf8"));
+  } catch {
+    return EMPTY_DRAFT; // there is none yet
+  }
+}
+
+async function put(path: string, saved: SavedDraft): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(`${path}.tmp`, encodeDraft(saved), { encoding: "utf8", mode: 0o600 });
+  await rename(`${path}.tmp`, path);
 }

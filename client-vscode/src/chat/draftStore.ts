@@ -1,15 +1,22 @@
 /** What survives of a chat beside its log: draft, reading place, queue, files taken out. Held here, written a moment later. */
+import type { ScrollAnchor } from "../panel/contract.js";
 import type { DraftFiles } from "./draftFiles.js";
 import { EMPTY_DRAFT, type SavedDraft } from "./pure/savedDraft.js";
 
 /** How long a change waits before it is written, ms. The page has folded its keystrokes already. */
 const WRITE_MS = 50;
+/** Drafts that are known by their numbers after they were left. */
+const EARLIER = 8;
 
 export class DraftStore {
   #saved: SavedDraft = EMPTY_DRAFT;
   #sessionId: string | undefined;
   /** Before the first file is read nothing is written: it would take the place of what stands there. */
   #isLoaded = false;
+  /** Rises with every chat whose draft is taken over. */
+  #number = 0;
+  /** The sessions of the numbers before. */
+  readonly #earlier = new Map<number, string | undefined>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly drafts: DraftFiles) {}
@@ -23,14 +30,37 @@ export class DraftStore {
     return this.#sessionId;
   }
 
-  /** Take over what a session left. Until its file is read, changes still go to the one before. */
+  /** The number of the draft that is held: what is typed into another one comes too late for it. */
+  get number(): number {
+    return this.#number;
+  }
+
+  /** Take over what a session left. Until its file is read, changes still go to the one before; none gets lost in between. */
   async load(sessionId: string | undefined): Promise<SavedDraft> {
     const kept = await this.drafts.read(sessionId);
-    if (this.#isLoaded) await this.flush();
+    const written = this.flush();
+    this.#earlier.set(this.#number, this.#sessionId);
+    this.#earlier.delete(this.#number - EARLIER);
+    this.#number += 1;
     this.#sessionId = sessionId;
     this.#saved = kept;
     this.#isLoaded = true;
+    await written;
     return kept;
+  }
+
+  /** Text that was typed into the draft of a number. Whether it belongs to the one that is held, though it came late. */
+  typed(number: number, scroll: ScrollAnchor, text: Pick<SavedDraft, "draft" | "pasted">): boolean {
+    if (number === this.#number) this.change({ ...text, scroll });
+    else if (this.#earlier.has(number)) {
+      const sessionId = this.#earlier.get(number);
+      if (sessionId !== this.#sessionId) void this.drafts.amend(sessionId, text);
+      else {
+        this.change(text);
+        return true;
+      }
+    }
+    return false;
   }
 
   change(change: Partial<SavedDraft>): void {

@@ -20,7 +20,12 @@ const FOLD_MS = 16;
 export interface PageSource {
   readonly rows: readonly Row[];
   state(): PanelState;
-  draft(): { readonly text: string; readonly scroll: ScrollAnchor; readonly pasted?: readonly PastedRange[] };
+  draft(): {
+    readonly draft: number;
+    readonly text: string;
+    readonly scroll: ScrollAnchor;
+    readonly pasted?: readonly PastedRange[];
+  };
   readonly strings: Readonly<Record<string, string>>;
 }
 

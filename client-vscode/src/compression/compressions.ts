@@ -1,5 +1,5 @@
 /** What a person does with a compression, from the palette or from its row in the chat. */
-import { ProgressLocation, commands, window, type CancellationToken } from "vscode";
+import { ProgressLocation, commands, window } from "vscode";
 import type { Chat } from "../chat/chat.js";
 import { viewOf } from "../chat/chatState.js";
 import { visibleText } from "../chat/pure/history.js";
@@ -11,6 +11,7 @@ import { SnapshotFiles, type TextViews } from "./documents.js";
 import { askGuidance, askRating, type Guidance } from "./questions.js";
 import type { SnapshotSources } from "./sources.js";
 import { comparison, statusText, phaseText } from "./pure/texts.js";
+import { WaitingUndos } from "./waitingUndos.js";
 
 export interface CompressionNeeds {
   readonly chat: Chat;
@@ -28,7 +29,11 @@ export interface Span {
 }
 
 export class Compressions {
-  constructor(private readonly needs: CompressionNeeds) {}
+  readonly #undos: WaitingUndos;
+
+  constructor(private readonly needs: CompressionNeeds) {
+    this.#undos = new WaitingUndos(needs);
+  }
 
   /** Compress, with guidance if the person wants to give some. */
   async compress(guided: boolean): Promise<void> {
@@ -58,34 +63,13 @@ export class Compressions {
       const params = { sessionId, ...(id === undefined ? {} : { compressionId: id }) };
       const result =
         chat.job.kind === "turn"
-          ? await this.#waiting(row?.id, (token) => chat.daemon.request("gemini/compression/undo", params, token))
+          ? await this.#undos.waiting(row?.compressionId ?? "", (token) =>
+              chat.daemon.request("gemini/compression/undo", params, token),
+            )
           : await chat.daemon.request("gemini/compression/undo", params);
       await chat.refresh();
       this.#notify(result);
     });
-  }
-
-  /** An undo that is carried out when the answer is complete; it can be called off until then. */
-  async #waiting<T>(rowId: string | undefined, work: (token: CancellationToken) => Promise<T>): Promise<T> {
-    const { chat, isChatVisible } = this.needs;
-    const { conversation } = chat;
-    const say = (undoWaits: boolean): void => conversation.change(rowId ?? "", "divider", { undoWaits });
-    say(true);
-    try {
-      return await window.withProgress(
-        {
-          location: isChatVisible() ? ProgressLocation.Window : ProgressLocation.Notification,
-          title: chat.t("Undoing the compression"),
-          cancellable: true,
-        },
-        (progress, token) => {
-          progress.report({ message: chat.t("waiting for the answer to end") });
-          return work(token);
-        },
-      );
-    } finally {
-      say(false);
-    }
   }
 
   /** Install a preview, with what was edited in it. */
@@ -133,6 +117,7 @@ export class Compressions {
 
   async discard(compressionId: string): Promise<void> {
     await this.needs.files.close(compressionId);
+    await this.needs.views.close(this.#snapshotPath(compressionId)); // it was opened with the preview
     this.needs.chat.discardPreview(compressionId);
   }
 
@@ -197,6 +182,11 @@ export class Compressions {
       const sessionId = await this.#session();
       if (sessionId !== undefined) await chat.daemon.request("gemini/cancel", { sessionId, compressionId });
     });
+  }
+
+  /** Call off an undo that waits for an answer. */
+  cancelUndo(compressionId: string): void {
+    this.#undos.cancel(compressionId);
   }
 
   async rate(compressionId: string | undefined, rating?: number): Promise<void> {

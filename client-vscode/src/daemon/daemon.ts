@@ -46,6 +46,7 @@ export class Daemon implements DaemonPort, Disposable {
   readonly #connected: Signal<void>;
   readonly #event: Signal<EventParams>;
   readonly #status: Signal<CompressionStatusReport>;
+  readonly #taken: Signal<ServerNotifications["gemini/session/taken"]>;
   readonly #handlers = new Map<string, Handler>();
   #view: DaemonView = { kind: "starting", detail: "" };
   #link: Link | undefined;
@@ -66,6 +67,7 @@ export class Daemon implements DaemonPort, Disposable {
     this.#connected = new Signal(onFault);
     this.#event = new Signal(onFault);
     this.#status = new Signal(onFault);
+    this.#taken = new Signal(onFault);
   }
 
   get view(): DaemonView {
@@ -86,6 +88,10 @@ export class Daemon implements DaemonPort, Disposable {
 
   get onCompressionStatus() {
     return this.#status.event;
+  }
+
+  get onSessionTaken() {
+    return this.#taken.event;
   }
 
   start(): Promise<void> {
@@ -155,7 +161,7 @@ export class Daemon implements DaemonPort, Disposable {
 
   dispose(): void {
     void this.stop();
-    for (const signal of [this.#viewChanged, this.#connected, this.#event, this.#status]) signal.dispose();
+    for (const signal of [this.#viewChanged, this.#connected, this.#event, this.#status, this.#taken]) signal.dispose();
   }
 
   async #attempt(life: AbortSignal, isFirst: boolean): Promise<void> {
@@ -279,6 +285,9 @@ export class Daemon implements DaemonPort, Disposable {
         return;
       case ServerNotificationMethod.compressionStatusDidChange:
         this.#emit(method, params, this.#status);
+        return;
+      case ServerNotificationMethod.sessionTaken:
+        this.#emit(method, params, this.#taken);
         return;
     }
   }

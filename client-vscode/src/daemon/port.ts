@@ -7,6 +7,7 @@ import type {
   FaultData,
   Notifications,
   Requests,
+  ServerNotifications,
   ServerRequests,
 } from "../protocol.gen.js";
 
@@ -17,6 +18,8 @@ export interface DaemonPort {
   readonly onDidConnect: Event<void>;
   readonly onEvent: Event<EventParams>;
   readonly onCompressionStatus: Event<CompressionStatusReport>;
+  /** Another process took a session: it says so whether anything is done here or not. */
+  readonly onSessionTaken: Event<ServerNotifications["gemini/session/taken"]>;
   /** Starts the daemon if it does not run yet. Rejects with `DaemonFault`. */
   request<M extends keyof Requests>(
     method: M,

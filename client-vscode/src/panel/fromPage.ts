@@ -70,8 +70,11 @@ const post = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) 
 
 const fromPageSchema = v.variant("type", [
   post("ready", { boot: v.boolean() }),
-  /** What is typed, debounced, at once on blur; where the reader is; and what of the text is shown as attachments. */
-  post("draft", { text, scroll: scrollSchema, pasted: v.exactOptional(v.array(pastedSchema)) }),
+  /**
+   * What is typed, debounced, at once on blur; where the reader is; and what of the text is shown as attachments. `draft` is the number
+   * that came with the text that stood there first: what was typed belongs to that chat, whichever the host shows by now.
+   */
+  post("draft", { draft: v.number(), text, scroll: scrollSchema, pasted: v.exactOptional(v.array(pastedSchema)) }),
   post("focus", { focused: v.boolean() }),
   /** `now` ends what runs and goes ahead of the queue; else a prompt that comes while something runs is queued. */
   /** `steer` sends it into the turn that runs. */

@@ -140,6 +140,8 @@ export const COMPRESSION_ACTIONS = {
   discard: { label: "Discard" },
   renew: { label: "New preview" },
   undo: { label: "Undo" },
+  /** In the place of `undo` while that waits. */
+  cancelUndo: { label: "Cancel undo" },
   cancel: { label: "Cancel" },
   rate: { label: "Rate" },
 } as const;
@@ -252,10 +254,18 @@ export const DIVIDER_STATES = {
     ...INACTIVE,
     title: "The preview is out of date",
     lines: "sentence",
-    sentence: "The chat has changed since it was made, or a newer one took its place. It was not applied.",
+    sentence: "It does not fit the chat any more. Nothing was applied.",
     announcement: "The preview of the compression is out of date",
-    actions: ["renew", "view"],
+    isProminent: true,
+    actions: ["renew", "discard"],
     readOnlyActions: ["view"],
+  },
+  discarded: {
+    ...INACTIVE,
+    title: "Preview discarded",
+    lines: "sentence",
+    sentence: "Nothing was changed.",
+    announcement: "The preview is discarded",
   },
   undone: {
     ...INACTIVE,
@@ -305,6 +315,7 @@ export const COMPRESSION_STATES = {
   covered: "compressed",
   undone: "undone",
   preview: "preview",
+  outdated: "outdated",
 } as const satisfies Readonly<Record<CompressionInfo["state"], DividerState>>;
 
 /** What a running compression does: `short` in its row, `long` where there is room for it. */

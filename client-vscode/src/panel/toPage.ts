@@ -28,8 +28,16 @@ const commandSchema = v.variant("do", [
   v.object({ do: v.literal("focusComposer") }),
   /** Text at the caret of the composer; with `send` what stands there then is sent at once. */
   v.object({ do: v.literal("insert"), text: v.string(), send: v.exactOptional(v.boolean()) }),
-  /** Another chat is shown: its draft takes the place of what stands in the composer. */
-  v.object({ do: v.literal("setDraft"), text: v.string(), pasted: v.exactOptional(v.array(pastedSchema)) }),
+  /**
+   * A text for the composer. That of another draft, by its number, takes the place of what stands there: another chat is shown. Else it
+   * comes back to the chat that is shown, and what was written there meanwhile stays.
+   */
+  v.object({
+    do: v.literal("setDraft"),
+    draft: v.number(),
+    text: v.string(),
+    pasted: v.exactOptional(v.array(pastedSchema)),
+  }),
   v.object({ do: v.literal("find") }),
   v.object({ do: v.literal("openMeter") }),
   /** With a query, everything ever said is searched for it. */
@@ -63,7 +71,12 @@ const toPageSchema = v.variant("type", [
     rows: v.array(rowSchema),
     /** Only in the answer to a booting page's `ready`; a page that is alive keeps its own. */
     draft: v.exactOptional(
-      v.object({ text: v.string(), scroll: scrollSchema, pasted: v.exactOptional(v.array(pastedSchema)) }),
+      v.object({
+        draft: v.number(),
+        text: v.string(),
+        scroll: scrollSchema,
+        pasted: v.exactOptional(v.array(pastedSchema)),
+      }),
     ),
     /** Strings of the interface in the person's language, by their English text; empty for English. */
     strings: v.record(v.string(), v.string()),

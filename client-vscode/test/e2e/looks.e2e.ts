@@ -49,6 +49,8 @@ const READ_OUT: readonly FixtureName[] = [
   "placeShown",
   "ownModel",
   "notCompressed",
+  "previewOutdated",
+  "undoWaits",
   "reminderOpen",
   "modeOpen",
   "stoppedUnfinished",

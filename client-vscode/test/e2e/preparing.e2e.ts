@@ -101,18 +101,8 @@ test("it is prepared, announced and installed while answers stream and the perso
 });
 
 test("a preview that is being edited is left alone by what is prepared, and is applied after a turn", async () => {
-  const panel = await set.newChat();
-  const { window, emulator } = set;
-  await emulator.script(summarised(SNAPSHOT, 9), "snapshot");
-  for (let turn = 1, share = 0; share < 51; turn++, share = Number.parseInt(await panel.meter.innerText(), 10)) {
-    await emulator.script([
-      { pieces: [`Answer ${turn}. ${sentences("The tokenizer keeps its buffer until a space comes", 90)}`] },
-    ]);
-    await panel.ask(`Question ${turn}: ${"what happens to the last word of a text? ".repeat(30)}`, `Answer ${turn}.`);
-  }
-  await panel.button(/A compression is prepared/).waitFor();
-  await window.command("Gemini: Preview Compression");
-  const preview = panel.divider(/Preview of a compression/);
+  const { window } = set;
+  const { panel, preview } = await previewed();
   await preview.getByRole("button", { name: "Edit" }).click();
   await window.page.locator(".tab.active", { hasText: /^snapshot\.md/ }).waitFor();
   await set.ask(panel, "A turn while I edit", "Answered.");
@@ -121,6 +111,34 @@ test("a preview that is being edited is left alone by what is prepared, and is a
   await panel.divider(/^Chat compressed$/).waitFor();
   expect((await set.ask(panel, "And now?", "It goes on.")).text).toContain("A turn while I edit");
 });
+
+test("a preview that is discarded holds back nothing: the next prompt takes along what is prepared", async () => {
+  const { panel, preview } = await previewed();
+  await set.ask(panel, "A turn while I look", "Answered.");
+  expect(await panel.divider(/Chat compressed/).count()).toBe(0);
+  await set.window.page.locator(".tab", { hasText: /^Snapshot\.md/ }).waitFor();
+  await preview.getByRole("button", { name: "Discard" }).click();
+  await set.window.noTab(/^Snapshot/);
+  await panel.divider(/Preview discarded/).waitFor();
+  await keepPicture(set, "preparing", "5-discarded");
+  await set.ask(panel, "And now?", "It goes on.");
+  await panel.divider(/Chat compressed in the background/).waitFor();
+});
+
+/** A chat past the trigger, with a compression that is prepared, and the preview of one that the person asked for. */
+async function previewed() {
+  const panel = await set.newChat();
+  await set.emulator.script(summarised(SNAPSHOT, 9), "snapshot");
+  for (let turn = 1, share = 0; share < 51; turn++, share = Number.parseInt(await panel.meter.innerText(), 10)) {
+    await set.emulator.script([
+      { pieces: [`Answer ${turn}. ${sentences("The tokenizer keeps its buffer until a space comes", 90)}`] },
+    ]);
+    await panel.ask(`Question ${turn}: ${"what happens to the last word of a text? ".repeat(30)}`, `Answer ${turn}.`);
+  }
+  await panel.button(/A compression is prepared/).waitFor();
+  await set.window.command("Gemini: Preview Compression");
+  return { panel, preview: panel.divider(/Preview of a compression/) };
+}
 
 /** What `watched` says of a page on which nothing took the focus, a letter or the reader's place. */
 const UNDISTURBED = {

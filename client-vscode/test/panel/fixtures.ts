@@ -162,6 +162,15 @@ export function makeFixtures(now: number) {
       },
     }),
     preview: compressing({ state: "preview", result: { ...result, status: "PREVIEW" }, hiddenTurns: 38 }),
+    previewOutdated: compressing({ state: "outdated", result: { ...result, status: "PREVIEW" } }),
+    previewDiscarded: compressing({ state: "discarded" }),
+    undoWaits: show({ job: turn }, [
+      { ...prompt, hiddenBy: "k1" },
+      { ...answer, hiddenBy: "k1" },
+      { ...divider, undoWaits: true },
+      nextPrompt,
+      nextAnswer,
+    ]),
     undone: compressing({ state: "undone", result: { ...result, status: "UNDONE" } }),
     truncated: compressing({
       state: "truncated",

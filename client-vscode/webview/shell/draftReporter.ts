@@ -1,6 +1,7 @@
 /** The unsent text and the reading place: sent to the host, and kept with the page besides. */
 import type { PanelState, PastedRange, Row, ScrollAnchor } from "../../src/panel/contract.js";
 import type { PageDraft, PageMemory } from "./ports.js";
+import { withRescued } from "./queueEditing.js";
 import type { Shell } from "./shell.js";
 
 /** How long typing or scrolling may pause before it is posted, ms. */
@@ -10,13 +11,22 @@ export const draftDelayMs = 50;
 export interface DraftSource {
   readonly state: PanelState;
   readonly rows: readonly Row[];
-  readonly draft?: { readonly text: string; readonly scroll: ScrollAnchor; readonly pasted?: readonly PastedRange[] };
+  readonly draft?: HostDraft & { readonly scroll: ScrollAnchor };
+}
+
+/** A text of the host's for the composer, with the number of the draft that it is. */
+export interface HostDraft {
+  readonly draft: number;
+  readonly text: string;
+  readonly pasted?: readonly PastedRange[];
 }
 
 export class DraftReporter {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastSent = "";
   #restored = false;
+  /** The number of the draft that stands in the composer. */
+  #draft = 0;
 
   constructor(
     private readonly shell: Shell,
@@ -34,15 +44,16 @@ export class DraftReporter {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (!this.#restored) return;
-    const text = this.shell.prompt;
-    const pasted = this.shell.pastes.ranges(this.shell.draft.peek());
+    const { prompt } = this.shell;
+    const text = this.shell.written(prompt);
+    const pasted = text === prompt ? this.shell.pastes.ranges(this.shell.draft.peek()) : [];
     const scroll = this.shell.transcript?.anchor() ?? "end";
     const sessionId = this.shell.panel.peek()?.session?.sessionId;
-    // Not the chat: between the state of another one and its draft, this text is not to be posted as that chat's.
-    const key = `${JSON.stringify([scroll, pasted])} ${text}`;
+    const draft = this.#draft; // not the chat: between the state of another one and its draft, this text is none of that chat's
+    const key = `${JSON.stringify([draft, scroll, pasted])} ${text}`;
     if (key === this.#lastSent) return;
     this.#lastSent = key;
-    this.shell.line.send({ type: "draft", text, scroll, ...(pasted.length > 0 ? { pasted } : {}) });
+    this.shell.line.send({ type: "draft", draft, text, scroll, ...(pasted.length > 0 ? { pasted } : {}) });
     this.saved.write({ sessionId, draft: text, pasted });
   }
 
@@ -54,10 +65,27 @@ export class DraftReporter {
     const first = !this.#restored;
     this.#restored = true;
     if (source.draft === undefined) return undefined;
-    const { text, scroll, pasted } = source.draft;
+    const { draft, text, scroll, pasted } = source.draft;
+    if (draft === this.#draft) return undefined; // told twice: it may have been written on since
+    this.#draft = draft;
     const own = text === "" && first ? this.#own(source) : undefined;
+    const typed = first ? this.shell.draft.peek() : ""; // while the page was waiting for this
     this.shell.setDraft(own?.draft ?? text, own?.pasted ?? pasted);
+    if (typed.trim() !== "") this.shell.draft.value = withRescued(this.shell.draft.peek(), typed);
     return scroll;
+  }
+
+  /**
+   * Puts a text of the host's into the composer. What stands there is told first, as the draft that it is; it goes only where another draft
+   * takes its place, or where the text has it, too.
+   */
+  take({ draft, text, pasted }: HostDraft): void {
+    this.flush();
+    const { shell } = this;
+    const written = shell.prompt.trim();
+    if (draft !== this.#draft || text.startsWith(written)) shell.setDraft(text, pasted);
+    else shell.draft.value = withRescued(shell.folded(text, pasted), shell.draft.peek());
+    this.#draft = draft;
   }
 
   #own({ state, rows }: DraftSource): PageDraft | undefined {

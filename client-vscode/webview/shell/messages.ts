@@ -77,7 +77,7 @@ export class Messages {
         shell.insertion.value = { text: command.text, send: command.send === true };
         return;
       case "setDraft":
-        shell.setDraft(command.text, command.pasted);
+        this.drafts.take(command);
         return;
       case "find":
         openFind(shell);

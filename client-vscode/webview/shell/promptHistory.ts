@@ -40,6 +40,11 @@ export class PromptHistory {
     return this.#at < 0 ? this.#draft : this.#prompts[this.#at];
   }
 
+  /** What the person wrote, where `current` is a recalled prompt: that is in the chat already. */
+  written(current: string): string {
+    return this.isRecalled(current) && this.#draft.trim() !== "" ? this.#draft : current;
+  }
+
   /** After sending: the next ↑ begins at the newest again. */
   rest(): void {
     this.#at = -1;

@@ -75,6 +75,9 @@ export class Shell {
   /** Mentions that the person sent although nothing goes along for them. */
   readonly sentAnyway = new Set<string>();
 
+  /** What the person wrote, where an earlier prompt stands in the composer; the prompt itself where none does. */
+  written = (prompt: string): string => prompt;
+
   transcript: TranscriptPort | undefined;
 
   constructor(readonly line: HostLine) {}
@@ -106,6 +109,7 @@ export class Shell {
       if (isPast(before, next)) this.#fallSilent();
       if (isAnother(before, next)) this.confirmation.peek()?.answer(false); // it was asked about the chat that was left
       this.#tellFaults(before, next);
+      if (isTaken(before, next)) this.announce(t("Another window is using this chat, so it can only be read here."));
       if (isPreparedNews(before, next) && next.settings.announce !== "off")
         this.announce(t("A compression is prepared: you will not wait for it."));
       if (isModeNews(before, next)) this.announce(t(MODES[next.work.mode].announcement));
@@ -211,9 +215,11 @@ function silenced({ number }: Announcement): Announcement {
   return { number, text: "" };
 }
 
-/** Whether what was read out last is about another chat, or about a fault that is mended. */
+/** Whether what was read out last is about another chat, about a fault that is mended, or a chat that is given back. */
 function isPast(before: PanelState | undefined, next: PanelState): boolean {
-  return before !== undefined && (isAnother(before, next) || (hasFault(before) && !hasFault(next)));
+  return (
+    before !== undefined && (isAnother(before, next) || (hasFault(before) && !hasFault(next)) || isTaken(next, before))
+  );
 }
 
 /** Whether a prompt that went to the host before does not run now: it waits there, or another chat is shown. */
@@ -232,6 +238,12 @@ function isAnother(before: PanelState | undefined, next: PanelState): boolean {
 function isModeNews(before: PanelState | undefined, next: PanelState): boolean {
   if (before === undefined || before.session?.sessionId !== next.session?.sessionId) return false;
   return before.work.mode !== next.work.mode;
+}
+
+/** Another window took the chat while it was shown. */
+function isTaken(before: PanelState | undefined, next: PanelState): boolean {
+  if (before === undefined || before.session?.sessionId !== next.session?.sessionId) return false;
+  return before.session?.heldBy === undefined && next.session?.heldBy !== undefined;
 }
 
 /** A compression of this chat became ready; which one does not matter, so one that is made anew is no news. */

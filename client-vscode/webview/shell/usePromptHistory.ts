@@ -17,6 +17,9 @@ export function usePromptHistory(sessionId: string | undefined): RecalledPrompts
   const state = useRef({ history: new PromptHistory(), loaded: false, loading: false });
 
   useEffect(() => {
+    shell.written = (prompt) => state.current.history.written(prompt);
+  }, [shell]);
+  useEffect(() => {
     state.current = { history: new PromptHistory(), loaded: false, loading: false };
   }, [sessionId]);
 

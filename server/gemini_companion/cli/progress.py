@@ -26,6 +26,9 @@ class PhaseLine:
     def status(self, report: CompressionStatusReport) -> None:
         """Do nothing: the phases are enough."""
 
+    def taken(self, session_id: str) -> None:
+        """Do nothing: what is asked for next says so."""
+
     def say(self, message: str) -> None:
         """Print a message on a line of its own."""
         if not self._quiet:

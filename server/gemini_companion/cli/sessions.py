@@ -36,6 +36,9 @@ class _NullSink:
     def status(self, report: CompressionStatusReport) -> None:
         """Do nothing."""
 
+    def taken(self, session_id: str) -> None:
+        """Do nothing."""
+
 
 @asynccontextmanager
 async def open_application(env: Mapping[str, str]) -> AsyncGenerator[tuple[Application, Client]]:

@@ -183,3 +183,6 @@ class _Silence:
 
     def status(self, report: CompressionStatusReport) -> None:
         """Nothing."""
+
+    def taken(self, session_id: str) -> None:
+        """Nothing."""

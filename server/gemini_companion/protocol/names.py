@@ -20,6 +20,7 @@ METHODS: Final = (
     "gemini/commands/stop",
     "gemini/compress",
     "gemini/compression/apply",
+    "gemini/compression/discard",
     "gemini/compression/list",
     "gemini/compression/rate",
     "gemini/compression/sources",

@@ -10,13 +10,14 @@ import msgspec
 
 from gemini_companion.protocol.connection import Connection
 from gemini_companion.protocol.progress import WorkDone, client_progress
-from gemini_companion.protocol.types import EventParams
+from gemini_companion.protocol.types import EventParams, SessionIdParams
 from gemini_companion.sessions.compression_events import PHASE_TEXTS, CompressionProgress
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.results import CompressionStatusReport
 
 EVENT: Final = "gemini/event"
 STATUS_CHANGED: Final = "gemini/compressionStatus/didChange"
+TAKEN: Final = "gemini/session/taken"
 
 
 _REMEMBERED: Final = 32
@@ -50,6 +51,10 @@ class ConnectionSink:
                 del self._last[next(iter(self._last))]
             self._connection.send_notification(STATUS_CHANGED, report)
         self._last[report.session_id] = comparable
+
+    def taken(self, session_id: str) -> None:
+        """Send `gemini/session/taken`."""
+        self._connection.send_notification(TAKEN, SessionIdParams(session_id=session_id))
 
     @contextmanager
     def compression_progress(self, token: int | str | None, title: str) -> Generator[None]:

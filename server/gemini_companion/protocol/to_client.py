@@ -17,14 +17,19 @@ from gemini_companion.protocol.client_types import (
     SaveDocumentResult,
 )
 from gemini_companion.protocol.methods import Method, ServerNotification, ServerRequest
-from gemini_companion.protocol.sink import EVENT, STATUS_CHANGED
+from gemini_companion.protocol.sink import EVENT, STATUS_CHANGED, TAKEN
 from gemini_companion.protocol.table import NOTIFICATIONS, REQUESTS
-from gemini_companion.protocol.types import EventParams
+from gemini_companion.protocol.types import EventParams, SessionIdParams
 from gemini_companion.sessions.results import CompressionStatusReport
 
 TO_CLIENT: Final[tuple[ServerNotification[Any] | ServerRequest[Any, Any], ...]] = (
     ServerNotification(EVENT, EventParams, doc="What happens in a session that the client is subscribed to."),
     ServerNotification(STATUS_CHANGED, CompressionStatusReport, doc="Where compression stands, on every change of it."),
+    ServerNotification(
+        TAKEN,
+        SessionIdParams,
+        doc="Another process took a session that this client is subscribed to. Opening it again tells who has it now.",
+    ),
     ServerRequest("gemini/confirmTool", ConfirmToolParams, ConfirmToolResult, doc="May this tool run?"),
     ServerRequest("gemini/askUser", AskUserParams, AskUserResult, doc="The model asks the person."),
     ServerRequest(

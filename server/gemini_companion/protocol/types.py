@@ -172,8 +172,8 @@ class UndoParams(_Params, frozen=True, kw_only=True):
     compression_id: str | None = None
 
 
-class SourcesParams(_Params, frozen=True, kw_only=True):
-    """A compression or a preview whose snapshot is asked about."""
+class CompressionParams(_Params, frozen=True, kw_only=True):
+    """A compression, or a preview."""
 
     compression_id: str
     session_id: str | None = None

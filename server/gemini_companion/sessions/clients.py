@@ -18,7 +18,7 @@ _S = TypeVar("_S")
 
 
 class ClientSink(Protocol):
-    """Where messages to a client go. Both methods return at once; the connection handles a client that reads slowly."""
+    """Where messages to a client go. Its methods return at once; the connection handles a client that reads slowly."""
 
     def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
         """Send an event; `seq` is its number, `time` is ms since 1970."""
@@ -26,6 +26,10 @@ class ClientSink(Protocol):
 
     def status(self, report: CompressionStatusReport) -> None:
         """Send the status of compression."""
+        ...
+
+    def taken(self, session_id: str) -> None:
+        """Say that another process took a session."""
         ...
 
 

@@ -224,7 +224,8 @@ class CompressionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     time: int
     original_token_count: int
     new_token_count: int
-    state: Literal["inForce", "covered", "undone", "preview"]
+    state: Literal["inForce", "covered", "undone", "preview", "outdated"]
+    """`outdated`: a preview that cannot be applied any more, since what it hides was changed."""
     hides: tuple[int, int] | None = None
     """The span of sequence numbers that it hides, both inclusive."""
     covers: tuple[str, ...] = ()

@@ -119,7 +119,12 @@ class Daemon:
             warn = self._warn_from_thread()
             self._vault = build_vault(self._env, lambda: settings.current, notify=warn)
             self._store = open_store(
-                data_directory(self._env), project_key(folders), clock=SystemClock(), notify=warn, vault=self._vault
+                data_directory(self._env),
+                project_key(folders),
+                clock=SystemClock(),
+                notify=warn,
+                vault=self._vault,
+                on_taken=self._from_thread(self._tell_taken),
             )
             commands = Commands()
             self._memory = late(lambda: self._build_memory(watches), look_again=nothing, close=nothing)
@@ -261,12 +266,21 @@ class Daemon:
 
     def _warn_from_thread(self) -> Callable[[str], None]:
         """A function that shows a warning and may be called on any thread."""
+        return self._from_thread(self._show)
+
+    def _from_thread(self, work: Callable[[str], None]) -> Callable[[str], None]:
+        """The same work, for any thread."""
         loop = asyncio.get_running_loop()
 
-        def warn(message: str) -> None:
-            loop.call_soon_threadsafe(self._show, message)
+        def hand_over(text: str) -> None:
+            loop.call_soon_threadsafe(work, text)
 
-        return warn
+        return hand_over
+
+    def _tell_taken(self, session_id: str) -> None:
+        """Another process took a session: whoever has it open is told, and not only when something is sent to it."""
+        for client in self._app.subscribers(session_id) if self._app else ():
+            client.sink.taken(session_id)
 
     def _tell(self, message: str) -> None:
         """Show in every editor what is no warning."""

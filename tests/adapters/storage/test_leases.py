@@ -37,7 +37,9 @@ class Pair:
 
     def __init__(self, make_store: MakeStore) -> None:
         self.alive: dict[int, bool | None] = {HOLDER: True, OTHER: True}
-        self.first = make_store(processes=FakeProcesses(HOLDER, self.alive))
+        self.taken: list[str] = []
+        """What the first was told of."""
+        self.first = make_store(processes=FakeProcesses(HOLDER, self.alive), on_taken=self.taken.append)
         self.second = make_store(processes=FakeProcesses(OTHER, self.alive))
 
 
@@ -122,6 +124,30 @@ async def test_a_heartbeat_shows_which_sessions_were_lost(pair: Pair) -> None:
         await pair.second.hold("s1", take_over=True)
         await pair.first.beat()
         assert (pair.first.holds("s1"), pair.first.holds("s2")) == (False, True)
+
+
+async def test_a_session_that_was_taken_is_told_of_once_by_a_heartbeat_or_a_write(pair: Pair) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await pair.first.create(meta("s2"))
+        await pair.second.hold("s1", take_over=True)
+        await pair.second.hold("s2", take_over=True)
+        assert pair.taken == []
+        with pytest.raises(SessionBusy):
+            await pair.first.append("s1", [prompt(2)])
+        assert pair.taken == ["s1"]
+        for _ in range(2):
+            await pair.first.beat()
+        assert pair.taken == ["s1", "s2"]
+
+
+async def test_nothing_is_told_of_sessions_that_are_given_back_or_deleted(pair: Pair) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await pair.first.create(meta("s2"))
+        leaving = asyncio.gather(pair.first.release("s1"), pair.first.delete("s2"))
+        await pair.first.beat()
+        await leaving
+        await pair.first.beat()
+        assert pair.taken == []
 
 
 async def test_what_was_taken_over_and_given_back_is_not_written_by_the_first_holder(pair: Pair) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_companion.engine.errors import StaleVersion
-from gemini_companion.sessions.compression.preview import apply_preview
+from gemini_companion.engine.errors import CompressionNotFound, StaleVersion
+from gemini_companion.engine.history.view import History
+from gemini_companion.sessions.compression.preview import apply_preview, discard_preview
 from gemini_companion.sessions.compression_events import CompressionStarted
 from gemini_companion.sessions.session import Session
 from tests.support.preparing_desk import begin, chat_at, prepared, reach_trigger, settled, within
@@ -32,6 +33,38 @@ async def test_what_is_prepared_is_not_installed_over_it_and_it_can_be_edited_an
     applied = await apply_preview(session, client="c", compression_id=shown, snapshot="As I would have it.")
     assert applied.status == "COMPRESSED"
     assert list(session.history.in_force) == [shown]
+
+
+async def test_one_that_is_thrown_away_holds_nothing_back_also_after_a_restart(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await prepared(desk, slow)
+    shown = await previewed(desk, session)
+    assert (await desk.chat("a turn while it is looked at")).compression is None
+    await settled(session)
+    await discard_preview(session, shown)
+    assert session.history.preview is None
+    assert History(session.history.measure, session.history.entries).preview is None
+    for _ in range(2):  # once more is nothing
+        await discard_preview(session, shown)
+    with pytest.raises(CompressionNotFound):
+        await apply_preview(session, client="c", compression_id=shown)
+    compressed = (await desk.chat("and now it goes on")).compression
+    assert compressed is not None
+    assert compressed.status == "COMPRESSED"
+
+
+async def test_only_a_preview_that_is_shown_can_be_thrown_away(desk: Studio, slow: SlowSummariser) -> None:
+    session = await prepared(desk, slow)
+    own = session.prepared.entry
+    assert own is not None
+    for other in (own.compression_id, "preview-of-nobody"):
+        with pytest.raises(CompressionNotFound):
+            await discard_preview(session, other)
+    applied = await previewed(desk, session)
+    await apply_preview(session, client="c", compression_id=applied)
+    with pytest.raises(CompressionNotFound, match="applied already"):
+        await discard_preview(session, applied)
 
 
 async def test_one_that_was_being_prepared_is_the_persons_and_the_next_one_waits_for_it(

@@ -76,7 +76,7 @@ export class Conversation extends ConversationRows {
   /** Whether a row that the transcript does not have is kept: what is under way, and what only this window knows. */
   #outlives(row: Row): boolean {
     if (row.kind === "notice" || isLive(row)) return true;
-    if (row.kind === "divider") return row.state !== "preview";
+    if (row.kind === "divider") return row.state !== "preview" && row.state !== "outdated";
     if (row.kind === "prompt") {
       const answer = this.answer(row.turnId);
       return answer !== undefined && this.#outlives(answer);

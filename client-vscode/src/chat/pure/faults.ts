@@ -26,6 +26,7 @@ const LONGEST_COUNTDOWN = 10 * 60_000;
  */
 export function errorView(fault: RawFault, t: Translate, now: number, turnId?: string): ErrorView {
   const kind = typeof fault.kind === "string" ? fault.kind : "failed";
+  if (kind === "sessionBusy") return takenView(t, turnId !== undefined);
   const message = typeof fault.message === "string" && fault.message ? fault.message : t("Something went wrong.");
   const hint = hintOf(kind, typeof fault.hint === "string" ? fault.hint : "", t);
   const retryable = fault.retryable === true;
@@ -43,6 +44,20 @@ export function errorView(fault: RawFault, t: Translate, now: number, turnId?: s
     retryable,
     actions,
     ...(retryable && wait !== undefined ? { retryAt: now + wait } : {}),
+  };
+}
+
+/** The daemon names a process: here it is a window. What of a turn is not kept says so, and leaves the rest to the notice of the chat. */
+function takenView(t: Translate, isOfTurn: boolean): ErrorView {
+  const taken = { kind: "sessionBusy", retryable: false };
+  if (isOfTurn)
+    return { ...taken, message: t("Another window took the chat over: this is not in it."), hint: "", actions: [] };
+  const hint = t("Go on in a copy, or take it over: the other window can then only read it.");
+  return {
+    ...taken,
+    message: t("Another window is using this chat."),
+    hint,
+    actions: actionsFor("sessionBusy", t, ""),
   };
 }
 

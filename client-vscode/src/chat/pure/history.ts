@@ -1,7 +1,7 @@
 /** From a session's transcript, as the daemon lists it, to rows. */
 import type { AnswerRow, DividerRow, ErrorView, HiddenRun, PromptRow, Receipt, Row } from "../../panel/contract.js";
 import type { CompressionInfo, Constraint, HistoryItem, Usage } from "../../protocol.gen.js";
-import { COMPRESSION_STATES, type DividerState } from "../../panel/statuses.js";
+import { COMPRESSION_STATES } from "../../panel/statuses.js";
 import { outcomeOf, unanswered, withShown, type Dated, type UnversionedRow } from "./cutShort.js";
 import { keptByTurn } from "./kept.js";
 import { merged, NOTHING_SENT, receiptOf, withFiles } from "./receipts.js";
@@ -64,10 +64,6 @@ export function rowsOf(
   const dividers = transcript.compressions
     .filter((info) => typeof info.seq === "number")
     .sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
-  // A preview stands for the history as it was: the newest one can be applied, unless a compression has changed that since.
-  const standing = dividers
-    .filter((info) => info.state === "preview" || info.state === "inForce")
-    .at(-1)?.compressionId;
   const undoable = dividers.filter((info) => info.state === "inForce" && info.fromFile !== true).at(-1)?.compressionId;
   const turns = new Map<string, { prompt?: number; answer?: number; receipt?: Receipt; results?: number }>();
   let next = 0;
@@ -90,18 +86,7 @@ export function rowsOf(
   });
 
   function pushDivider(info: CompressionInfo | undefined): void {
-    if (info)
-      rows.push(
-        dividerOf(
-          info,
-          info.compressionId === undoable,
-          transcript.discarded.has(info.compressionId)
-            ? "cancelled"
-            : info.compressionId === standing
-              ? "preview"
-              : "outdated",
-        ),
-      );
+    if (info) rows.push(dividerOf(info, info.compressionId === undoable, transcript.discarded.has(info.compressionId)));
   }
 
   function place(item: HistoryItem): void {
@@ -247,15 +232,15 @@ function sumOf(one: Usage, other: Usage): Usage {
   };
 }
 
-/** @param asPreview where it stands if it is a preview */
-function dividerOf(info: CompressionInfo, canUndo: boolean, asPreview: DividerState): UnversionedRow<DividerRow> {
+function dividerOf(info: CompressionInfo, canUndo: boolean, isDiscarded: boolean): UnversionedRow<DividerRow> {
   const state =
     info.status === "CONTENT_TRUNCATED" && info.state !== "undone" ? "truncated" : COMPRESSION_STATES[info.state];
+  const isPreview = state === "preview" || state === "outdated";
   return {
     kind: "divider",
     id: `c:${info.compressionId}`,
     compressionId: info.compressionId,
-    state: state === "preview" ? asPreview : state,
+    state: isPreview && isDiscarded ? "discarded" : state,
     trigger: info.trigger,
     time: info.time,
     canUndo,

@@ -96,11 +96,13 @@ export function compressing(set: Stage): void {
       await panel.send("Meanwhile?");
       await set.emulator.reached("undo");
       await set.window.command("Gemini: Undo Last Compression");
-      await panel.button("Undo waits…").waitFor();
-      await panel
-        .divider(/Chat compressed/)
-        .getByText("It is undone when the answer is complete.")
-        .waitFor();
+      const waits = panel.divider(/Chat compressed/).getByText("Undone when the answer is complete.");
+      await waits.waitFor();
+      await panel.button("Cancel undo").click();
+      await waits.waitFor({ state: "hidden" });
+      await panel.button("Undo").waitFor();
+      await set.window.command("Gemini: Undo Last Compression");
+      await waits.waitFor();
       await set.window.command("Gemini: Undo Last Compression");
       await set.emulator.release("undo");
       await panel.divider(/Compression undone/).waitFor();

@@ -181,8 +181,50 @@ export function living(set: Stage): void {
         await other.frame.getByText(/Another window is using this chat/).waitFor({ state: "hidden" });
         other = new Panel(await second.panel());
         await set.emulator.script([{ pieces: ["Taken over."] }]);
+        await panel.composer.fill("half a thought");
         await other.ask("Mine now?", "Taken over.");
+
+        // The first window did nothing, and is told all the same; it keeps what was written, and can take the chat back.
+        const notice = panel.frame.getByText(/Another window is using this chat, so it can only be read here/).first();
+        await notice.waitFor();
+        await panel.answers.last().getByText("Taken over.").waitFor();
+        await panel.stands("half a thought");
+        await keepPicture(set, "living", "taken-by-another-window");
+        await panel.button("Take Over").click();
+        await notice.waitFor({ state: "hidden" });
+        await other.frame
+          .getByText(/Another window is using this chat/)
+          .first()
+          .waitFor();
+        await set.ask(panel, "Mine again?", "Taken back.");
         expect(second.outside).toEqual([]);
+      } finally {
+        await second.close();
+      }
+    });
+
+    test("a chat that another window takes in the middle of an answer says so, ends that, and can be taken back", async () => {
+      await set.ask(panel, "Shared.", "The shared answer.");
+      await set.emulator.script([{ pieces: ["It begins. ", { gate: "taken" }, "It ends."] }]);
+      await panel.send("Go on?");
+      await panel.answers.last().getByText("It begins.").waitFor();
+      const second = await Workbench.open(set.browser, set.server);
+      try {
+        const other = new Panel(await second.showPanel());
+        await second.command("Gemini: Chats…");
+        const chats = other.frame.getByRole("list", { name: "Chats" }).getByRole("listitem");
+        await chats.filter({ hasText: "in another window" }).first().getByRole("button").first().click();
+        await other.button("Take Over").click();
+        const notice = panel.frame.getByText(/Another window is using this chat, so it can only be read here/).first();
+        await notice.waitFor();
+        await set.emulator.release("taken");
+        await panel.isIdle();
+        await panel.answers.last().getByText("Another window took the chat over: this is not in it.").waitFor();
+        await keepPicture(set, "living", "taken-in-the-middle");
+        await panel.button("Take Over").click();
+        await notice.waitFor({ state: "hidden" });
+        await set.ask(panel, "Mine again?", "Taken back.");
+        await panel.answers.getByText("The shared answer.").waitFor();
       } finally {
         await second.close();
       }

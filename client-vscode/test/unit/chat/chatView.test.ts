@@ -47,6 +47,7 @@ function chatView(loaded = Promise.resolve()) {
     begin,
     loaded,
     saved: { draft: "", pasted: [], scroll: undefined },
+    draftStore: { number: 1 },
     conversation: { rows: [] },
     t: (text: string) => text,
     ...{ onDidChange: none, onDidChangeRows: none, onDelta: none, onOutput: none, onPrefill: none },

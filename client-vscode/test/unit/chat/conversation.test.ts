@@ -281,15 +281,16 @@ describe("the transcript, read again", () => {
   it("does not show a preview again that was put away", () => {
     const told = new ScriptedEvents();
     told.chat.load(turn("t1"), [compression("preview", 1e9, { status: "PREVIEW" })], [], new Set(["c1"]));
-    expect(told.chat.divider("c1")?.state).toBe("cancelled");
+    expect(told.chat.divider("c1")?.state).toBe("discarded");
   });
 
-  it("does not offer a preview that a later compression has made stale", () => {
+  it("offers a preview for as long as the daemon would apply it, whatever else was compressed since", () => {
     const told = new ScriptedEvents();
-    const preview = compression("preview", 1e9, { status: "PREVIEW", compressionId: "c1" });
-    told.chat.load(turn("t1"), [compression("inForce", 2e9, { compressionId: "c2" }), preview], [], NONE);
-    expect(told.chat.divider("c1")?.state).toBe("outdated");
-    expect(told.chat.divider("c2")?.state).toBe("compressed");
+    const other = compression("inForce", 2e9, { compressionId: "c2" });
+    for (const state of ["preview", "outdated", "preview"] as const) {
+      told.chat.load(turn("t1"), [other, compression(state, 1e9, { status: "PREVIEW" })], [], NONE);
+      expect([told.chat.divider("c1")?.state, told.chat.divider("c2")?.state]).toEqual([state, "compressed"]);
+    }
   });
 
   it("folds what is hidden into runs, with an older compression between", () => {

@@ -41,10 +41,12 @@ export class FakeDaemon implements DaemonPort {
   readonly #connect = new EventEmitter<void>();
   readonly #event = new EventEmitter<EventParams>();
   readonly #status = new EventEmitter<CompressionStatusReport>();
+  readonly #taken = new EventEmitter<{ readonly sessionId: string }>();
   readonly onDidChangeView = this.#view.event;
   readonly onDidConnect = this.#connect.event;
   readonly onEvent = this.#event.event;
   readonly onCompressionStatus = this.#status.event;
+  readonly onSessionTaken = this.#taken.event;
   #seq = 0;
   #starting: Promise<void> | undefined;
 
@@ -94,6 +96,8 @@ export class FakeDaemon implements DaemonPort {
         return { changes: [] };
       case "gemini/compressionStatus":
         return statusOf(sessionId, this.status);
+      case "gemini/compression/discard":
+        return null;
       case "gemini/cancel":
         return { cancelled: true };
       default:
@@ -115,6 +119,11 @@ export class FakeDaemon implements DaemonPort {
 
   tellStatus(change: Partial<CompressionStatusReport>): void {
     this.#status.fire(statusOf("s1", change));
+  }
+
+  /** Another window takes a chat. */
+  take(sessionId: string): void {
+    this.#taken.fire({ sessionId });
   }
 
   emit(event: CompanionEvent, turnId?: string, sessionId = "s1"): void {

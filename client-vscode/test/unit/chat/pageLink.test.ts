@@ -38,7 +38,7 @@ describe("the wire to a page", () => {
         return rows;
       },
       state: () => STATE,
-      draft: () => ({ text: "draft", scroll: "end" }),
+      draft: () => ({ draft: 1, text: "draft", scroll: "end" }),
       strings: {},
     };
     link = new PageLink((message) => posted.push(message), source);

@@ -25,8 +25,8 @@ vi.mock("vscode", async (original) => ({
       editor.told.push(message);
       return Promise.resolve(offered[0]);
     },
-    withProgress: (_options: unknown, work: (progress: { report(): void }) => Promise<unknown>) =>
-      work({ report: () => undefined }),
+    withProgress: (_options: unknown, work: (progress: { report(): void }, token: unknown) => Promise<unknown>) =>
+      work({ report: () => undefined }, { onCancellationRequested: () => undefined }),
     get visibleTextEditors() {
       return editor.shown;
     },
@@ -120,6 +120,22 @@ describe("an undo", () => {
     undone[0]?.();
     await undoing;
     expect(made.chat.conversation.divider("c2")?.undoWaits).not.toBe(true);
+  });
+
+  it("that waits is called off from its row, however often it was asked for", async () => {
+    made.chat.conversation.load([], [compression("inForce", 1)], [], new Set());
+    made.daemon.answers["gemini/compression/undo"] = (_params, token) =>
+      new Promise((_, reject) => token?.onCancellationRequested(() => reject(fault("cancelled", -32800))));
+    made.daemon.emit({ type: "turnStarted", prompt: [{ text: "go on" }], model: "m" }, "t1");
+    const undoing = [compressions.undo(), compressions.undo("c1")];
+    await vi.waitFor(() =>
+      expect(made.daemon.calls.filter(({ method }) => method === "gemini/compression/undo")).toHaveLength(2),
+    );
+    expect(made.chat.conversation.divider("c1")?.undoWaits).toBe(true);
+    compressions.cancelUndo("c1");
+    await Promise.all(undoing);
+    expect(made.chat.conversation.divider("c1")).toMatchObject({ state: "compressed", undoWaits: false });
+    expect(made.chat.fault).toBeUndefined();
   });
 
   it("that fails waits no longer, and is told", async () => {

@@ -16,6 +16,7 @@ class Ear implements DaemonPort {
   readonly onDidChangeView = new Signal<never>().event;
   readonly onEvent = new Signal<never>().event;
   readonly onCompressionStatus = new Signal<never>().event;
+  readonly onSessionTaken = new Signal<never>().event;
   readonly notices: IdeContextParams[] = [];
 
   notify(_method: "gemini/ideContext/didChange", params: IdeContextParams): Promise<void> {

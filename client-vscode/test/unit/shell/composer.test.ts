@@ -278,7 +278,7 @@ describe("text from the host", () => {
   it("takes the place of the draft when another chat is shown", async () => {
     panel = await Mounted.with();
     await panel.type("of the first chat");
-    await panel.take({ type: "command", command: { do: "setDraft", text: "of the second" } });
+    await panel.take({ type: "command", command: { do: "setDraft", draft: 2, text: "of the second" } });
     expect(panel.prompt.value).toBe("of the second");
   });
 });

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { draftDelayMs } from "../../../webview/shell/draftReporter.js";
+import { PromptHistory } from "../../../webview/shell/promptHistory.js";
 import { Mounted } from "./mounted.js";
 
 let panel: Mounted;
@@ -22,7 +23,7 @@ describe("the draft", () => {
     expect(drafts()).toEqual([]);
     panel.shell.draft.value = "typed";
     vi.advanceTimersByTime(1);
-    expect(drafts()).toEqual([{ type: "draft", text: "typed", scroll: { rowId: "a:1", offset: 12 } }]);
+    expect(drafts()).toEqual([{ type: "draft", draft: 0, text: "typed", scroll: { rowId: "a:1", offset: 12 } }]);
     expect(panel.saved).toEqual({ sessionId: "s1", draft: "typed", pasted: [] });
   });
 
@@ -56,6 +57,47 @@ describe("the draft", () => {
     panel.saved = { sessionId: "s1", draft: "kept by the page" };
     await panel.sync({}, [], { text: "", scroll: "end" });
     expect(panel.shell.draft.value).toBe("kept by the page");
+  });
+
+  it("that is written when another chat's takes its place goes to its own chat, whichever is shown by then", async () => {
+    await panel.sync({}, [], { draft: 1, text: "", scroll: "end" });
+    panel.shell.draft.value = "typed at the last mom";
+    await panel.take({ type: "command", command: { do: "setDraft", draft: 2, text: "of the second" } });
+    expect(drafts()).toEqual([{ type: "draft", draft: 1, text: "typed at the last mom", scroll: "end" }]);
+    vi.advanceTimersByTime(draftDelayMs);
+    expect(drafts().at(-1)).toEqual({ type: "draft", draft: 2, text: "of the second", scroll: "end" });
+  });
+
+  it("that is written when an earlier prompt stands in the composer is the one that is told", async () => {
+    const promptHistory = new PromptHistory();
+    panel.shell.written = (prompt) => promptHistory.written(prompt);
+    promptHistory.load(["sent before"]);
+    await panel.sync({}, [], { draft: 1, text: "", scroll: "end" });
+    panel.shell.draft.value = promptHistory.older("half a thought") ?? "";
+    await panel.take({ type: "command", command: { do: "setDraft", draft: 2, text: "" } });
+    expect(drafts()).toEqual([{ type: "draft", draft: 1, text: "half a thought", scroll: "end" }]);
+  });
+
+  it.each([
+    ["nothing is written meanwhile", "", "sent in vain"],
+    ["what is written has its beginning", "sent in", "sent in vain"],
+    ["something else is written", "the next one", "sent in vain\n\nthe next one"],
+  ])("that comes back to the same chat takes nothing away: %s", async (_when, written, composed) => {
+    await panel.sync({}, [], { draft: 1, text: "", scroll: "end" });
+    panel.shell.draft.value = written;
+    await panel.take({ type: "command", command: { do: "setDraft", draft: 1, text: "sent in vain" } });
+    expect(panel.shell.draft.value).toBe(composed);
+    panel.drafts.flush();
+    expect(drafts().at(-1)).toMatchObject({ draft: 1, text: composed });
+  });
+
+  it("that is written before the host's comes stands behind that, and a second time it changes nothing", async () => {
+    panel.shell.draft.value = "written at once";
+    await panel.sync({}, [], { draft: 1, text: "kept", scroll: "end" });
+    expect(panel.shell.draft.value).toBe("kept\n\nwritten at once");
+    panel.shell.draft.value += " and on";
+    await panel.sync({}, [], { draft: 1, text: "kept", scroll: "end" });
+    expect(panel.shell.draft.value).toBe("kept\n\nwritten at once and on");
   });
 
   it.each([

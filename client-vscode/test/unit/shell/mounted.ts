@@ -139,7 +139,12 @@ export class Mounted {
   sync(
     change: Partial<PanelState>,
     rows: readonly Row[] = [],
-    draft?: { readonly text: string; readonly scroll: ScrollAnchor; readonly pasted?: readonly PastedRange[] },
+    draft?: {
+      readonly draft?: number;
+      readonly text: string;
+      readonly scroll: ScrollAnchor;
+      readonly pasted?: readonly PastedRange[];
+    },
   ): Promise<void> {
     return this.take({
       type: "sync",
@@ -148,7 +153,7 @@ export class Mounted {
       from: 0,
       rows,
       strings: {},
-      ...(draft === undefined ? {} : { draft }),
+      ...(draft === undefined ? {} : { draft: { draft: 1, ...draft } }),
     });
   }
 

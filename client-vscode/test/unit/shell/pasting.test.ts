@@ -42,12 +42,12 @@ describe("a long text that is pasted", () => {
     await paste(text);
     panel.drafts.flush();
     const pasted = [{ start: 0, length: text.length }];
-    expect(panel.host.sent.at(-1)).toEqual({ type: "draft", text, scroll: "end", pasted });
-    await panel.take({ type: "command", command: { do: "setDraft", text: "of the second" } });
+    expect(panel.host.sent.at(-1)).toEqual({ type: "draft", draft: 1, text, scroll: "end", pasted });
+    await panel.take({ type: "command", command: { do: "setDraft", draft: 2, text: "of the second" } });
     expect(panel.has("button", /^Pasted text/)).toBe(false);
     await panel.take({
       type: "command",
-      command: { do: "setDraft", text: `a ${text}`, pasted: [{ start: 2, length: text.length }] },
+      command: { do: "setDraft", draft: 3, text: `a ${text}`, pasted: [{ start: 2, length: text.length }] },
     });
     expect(panel.prompt.value).toBe(`a ${marker}`);
     panel.host.answering = false;

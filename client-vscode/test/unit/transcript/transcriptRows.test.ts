@@ -105,7 +105,7 @@ describe("a compression", () => {
     ["preview", ["Apply", "Edit", "Compare", "Discard"]],
     ["compressed", ["View snapshot", "Compare", "Undo"]],
     ["truncated", ["Undo"]],
-    ["outdated", ["New preview", "View snapshot"]],
+    ["outdated", ["New preview", "Discard"]],
     ["unchanged", []],
     ["cancelled", []],
     ["failed", []],
@@ -131,21 +131,23 @@ describe("a compression", () => {
     expect(sent).toEqual([{ type: "compression", do: "undo", compressionId: "1" }]);
   });
 
-  it("says that its undo waits, on the button that was pressed, which does nothing until then", async () => {
+  it("says that its undo waits; the button that was pressed keeps the focus and calls it off", async () => {
     show(divider());
     const undo = root.querySelectorAll<HTMLElement>(".divider .row-buttons > button")[2];
     undo?.focus();
     show(divider({ version: 2, undoWaits: true }));
     expect(document.activeElement).toBe(undo);
-    expect([undo?.textContent, undo?.getAttribute("aria-disabled")]).toEqual(["Undo waits…", "true"]);
-    expect(article("Chat compressed").textContent).toContain("It is undone when the answer is complete.");
-    press("Undo waits…");
+    const rating = root.querySelector<HTMLElement>(".rating");
+    expect([undo?.textContent, rating?.hidden]).toEqual(["Cancel undo", true]);
+    expect(article("Chat compressed").textContent).toContain("Undone when the answer is complete.");
+    press("Cancel undo");
     await Promise.resolve();
-    expect(sent).toEqual([]);
+    expect(sent).toEqual([{ type: "compression", do: "cancelUndo", compressionId: "1" }]);
     show(divider({ version: 3, undoWaits: false }));
+    expect(rating?.hidden).toBe(false);
     press("Undo");
     await Promise.resolve();
-    expect(sent).toHaveLength(1);
+    expect(sent.at(-1)).toEqual({ type: "compression", do: "undo", compressionId: "1" });
   });
 
   it("is rated from 1 to 5", () => {

@@ -127,21 +127,24 @@ export class DividerView implements RowView {
                 }),
               this.#context.language,
             )
-          : button(t(COMPRESSION_ACTIONS[action].label), () =>
-              action !== "undo" ? this.#send(action) : this.#canUndo() && void this.#undo(),
-            ),
+          : button(t(COMPRESSION_ACTIONS[action].label), () => {
+              if (action !== "undo") this.#send(action);
+              else if (this.#row.undoWaits === true) this.#send("cancelUndo");
+              else if (this.#canUndo()) void this.#undo();
+            }),
       ),
     );
   }
 
-  /** In place: the button that was pressed keeps the focus while its undo waits. */
+  /** In place: the button that was pressed keeps the focus while its undo waits, and calls that off. */
   #showUndo(): void {
     const { t } = this.#context.language;
     const waits = this.#row.undoWaits === true;
-    const undo = this.#buttons.children[this.#wantedButtons().indexOf("undo")];
-    if (undo === undefined) return;
-    setText(undo, waits ? t("Undo waits…") : t("Undo"));
-    setAttribute(undo, "aria-disabled", waits && "true");
+    const wanted = this.#wantedButtons();
+    const [undo, rate] = [wanted.indexOf("undo"), wanted.indexOf("rate")].map((at) => this.#buttons.children[at]);
+    const action = waits ? "cancelUndo" : "undo";
+    if (undo !== undefined) setText(undo, t(COMPRESSION_ACTIONS[action].label));
+    rate?.toggleAttribute("hidden", waits); // nobody rates what goes, and all stand in one line
   }
 
   #wantedButtons(): readonly CompressionAction[] {

@@ -126,9 +126,14 @@ class Leases:
             connection.execute("DELETE FROM leases WHERE instance = ? AND session_id = ?", (self.instance, session_id))
 
 
+def has_session(connection: sqlite3.Connection, session_id: str) -> bool:
+    """Whether there is such a session."""
+    return connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (session_id,)).fetchone() is not None
+
+
 def require_session(connection: sqlite3.Connection, session_id: str) -> None:
     """Raise `SessionNotFound` if there is no such session."""
-    if connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (session_id,)).fetchone() is None:
+    if not has_session(connection, session_id):
         raise session_not_found(session_id)
 
 

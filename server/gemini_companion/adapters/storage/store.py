@@ -13,7 +13,7 @@ from gemini_companion.adapters.storage import event_log, project_rules, records,
 from gemini_companion.adapters.storage.counts import save_counts
 from gemini_companion.adapters.storage.event_log import EventKeeper
 from gemini_companion.adapters.storage.kept_events import KeptEvents
-from gemini_companion.adapters.storage.leases import Leases
+from gemini_companion.adapters.storage.leases import Leases, has_session
 from gemini_companion.adapters.storage.listing import Page, page_of
 from gemini_companion.adapters.storage.paging import encode_cursor
 from gemini_companion.adapters.storage.private_texts import PrivateTexts
@@ -61,11 +61,13 @@ def open_store(
     notify: Callable[[str], None] = lambda message: None,
     heartbeat_seconds: float = 5.0,
     vault: Vault | None = None,
+    on_taken: Callable[[str], None] = lambda session_id: None,
 ) -> SqliteStore:
     """The store of the project named by `project_key`. The disk is not touched until it is first used.
 
     `notify` is called on any thread, with a sentence for people, when a damaged file was moved aside, and when a
-    session that lost entries is read for the first time.
+    session that lost entries is read for the first time; `on_taken` so too, once it is noticed that another process
+    took a session that was held here: with a write, or the next heartbeat.
     `processes` knows which holders of leases are alive; by default the system is asked. `vault` keeps secrets out of
     what is written; without it they stand there as they are.
     """
@@ -77,6 +79,7 @@ def open_store(
         notify=notify,
         heartbeat_seconds=heartbeat_seconds,
         vault=vault,
+        on_taken=on_taken,
     )
 
 
@@ -92,10 +95,12 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         notify: Callable[[str], None],
         heartbeat_seconds: float,
         vault: Vault | None = None,
+        on_taken: Callable[[str], None] = lambda session_id: None,
     ) -> None:
         self._directory = directory
         self._clock = clock
         self._notify = notify
+        self._on_taken = on_taken
         self._leases = Leases(os.urandom(8).hex(), processes, lambda: clock.monotonic())
         self._vault = vault
         self._vaulted = Vaulted(vault)
@@ -139,7 +144,9 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         try:
             await self.worker.write(lambda: self._vaulted.entries(entries), work)
         except SessionBusy:
-            self._held.discard(session_id)
+            if session_id in self._held:
+                self._held.discard(session_id)
+                self._on_taken(session_id)
             raise
         self.recall.index_later(entries)
 
@@ -299,8 +306,12 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
 
     async def release(self, session_id: str) -> None:
         """Release the lease."""
-        await self.worker.run("relaxed", lambda connection: self._leases.release(connection, session_id))
-        self._held.discard(session_id)
+
+        def work(connection: sqlite3.Connection) -> None:
+            self._leases.release(connection, session_id)
+            self._held.discard(session_id)  # here: to a heartbeat in between it would be one that was taken
+
+        await self.worker.run("relaxed", work)
 
     def holds(self, session_id: str) -> bool:
         """True while this store has the lease, as of the last write or heartbeat."""
@@ -329,4 +340,7 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         return Database(self._directory, now=self._clock.now, notify=self._notify)
 
     def _beat(self, connection: sqlite3.Connection) -> None:
-        self._held = self._leases.beat(connection, self._clock.now())
+        before, self._held = self._held, self._leases.beat(connection, self._clock.now())
+        for session_id in before - self._held:
+            if has_session(connection, session_id):
+                self._on_taken(session_id)

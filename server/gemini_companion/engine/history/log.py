@@ -211,6 +211,12 @@ class PreviewEntry(LogEntry, tag="preview", frozen=True, kw_only=True):
     """A checksum of the settings that it was made under; `""` in what earlier versions wrote."""
 
 
+class DiscardEntry(LogEntry, tag="discard", frozen=True, kw_only=True):
+    """A person's preview that was thrown away."""
+
+    compression_id: str
+
+
 class UndoEntry(LogEntry, tag="undo", frozen=True, kw_only=True):
     """Compressions taken out of force; newest first."""
 
@@ -287,6 +293,7 @@ Entry: TypeAlias = (
     | TurnEndEntry
     | CompressionEntry
     | PreviewEntry
+    | DiscardEntry
     | UndoEntry
     | AttemptEntry
     | PinEntry

@@ -21,6 +21,7 @@ from gemini_companion.engine.history.log import (
     CompressionEntry,
     ConstraintEntry,
     ContentEntry,
+    DiscardEntry,
     Entry,
     IdeContextEntry,
     MaskEntry,
@@ -63,7 +64,7 @@ class History(Fold):
         self.compressions: dict[str, CompressionEntry] = {}
         """All that were ever installed, oldest first."""
         self.preview: PreviewEntry | None = None
-        """The newest preview of a person's that is neither applied nor superseded."""
+        """The newest preview of a person's that is neither applied, superseded nor discarded."""
         self.masks = Masks()
         """What is shown shortened. Changed by `apply` alone."""
         self._pinned = PinnedTexts()
@@ -136,10 +137,9 @@ class History(Fold):
                 self._drop_replaced(entry.turn_id)
             case TurnEndEntry() if entry.outcome != "completed":
                 self._drop_turn(entry.turn_id, entry.kept_to)
-            case CompressionEntry():
-                self.compressions[entry.compression_id] = entry
-                self.in_force[entry.compression_id] = entry
-                if self.preview is not None and self.preview.compression_id == entry.compression_id:
+            case CompressionEntry(compression_id=key):
+                self.compressions[key] = self.in_force[key] = entry
+                if self.preview is not None and self.preview.compression_id == key:
                     self.preview = None
                 self._change_view()
             case UndoEntry():
@@ -148,6 +148,8 @@ class History(Fold):
                 self._change_view()
             case PreviewEntry() if entry.compression.result.trigger != "background":
                 self.preview = entry
+            case DiscardEntry() if self.preview is not None and self.preview.compression_id == entry.compression_id:
+                self.preview = None
             case ResumeEntry(reason="clear"):  # the log keeps it all; constraints stay in force
                 self._sources.only(())
                 self.in_force, self.preview = {}, None
@@ -214,9 +216,8 @@ class History(Fold):
     @property
     def excluded_from(self) -> int | None:
         """The first sequence number of the excluded turn, `None` if none is excluded."""
-        if self._excluded is None:
-            return None
-        return next((item.seq for item in self._sources.live if item.turn_id == self._excluded), None)
+        live = () if self._excluded is None else self._sources.live
+        return next((item.seq for item in live if item.turn_id == self._excluded), None)
 
     def curated(self, *, close: bool = False) -> list[Item]:
         """The contents that may be sent: see `curation`. `close` fills in the results that the last round lacks."""

@@ -9,14 +9,14 @@ from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.progress import client_progress
 from gemini_companion.protocol.types import (
     ApplyParams,
+    CompressionParams,
     CompressParams,
     RateParams,
     SessionParams,
-    SourcesParams,
     UndoParams,
 )
 from gemini_companion.sessions.compression.cost import verdict_now
-from gemini_companion.sessions.compression.preview import apply_preview
+from gemini_companion.sessions.compression.preview import apply_preview, discard_preview
 from gemini_companion.sessions.compression.rating import rate
 from gemini_companion.sessions.compression.results import CompressionSources
 from gemini_companion.sessions.compression.sources import snapshot_sources
@@ -48,6 +48,10 @@ async def apply(host: Host, params: ApplyParams) -> CompressionResult:
         )
 
 
+async def discard(host: Host, params: CompressionParams) -> None:
+    await discard_preview(await host.hold(params.session_id), params.compression_id)
+
+
 async def undo_(host: Host, params: UndoParams) -> CompressionResult:
     session = await host.hold(params.session_id)
     return await undo(session, client=host.client.client_id, compression_id=params.compression_id)
@@ -66,5 +70,5 @@ async def list_(host: Host, params: SessionParams) -> CompressionList:
     return compression_list(await host.load(params.session_id))
 
 
-async def sources(host: Host, params: SourcesParams) -> CompressionSources:
+async def sources(host: Host, params: CompressionParams) -> CompressionSources:
     return await snapshot_sources(await host.load(params.session_id), params.compression_id)

@@ -1,4 +1,4 @@
-"""Applying a preview, as it was made or edited."""
+"""Applying a preview, as it was made or edited, and throwing one away."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from gemini_companion.engine.history.log import (
     CompressionEntry,
     CompressionResult,
     ConstraintEntry,
+    DiscardEntry,
     PinEntry,
     PreviewEntry,
     Trigger,
@@ -87,18 +88,35 @@ async def install_preview(
     return await compression.job.wait(client)
 
 
+async def discard_preview(session: Session, compression_id: str) -> None:
+    """Throw a person's preview away, for good; nothing for one that was thrown away. What is due then waits for it no
+    more. Raises `CompressionNotFound`, `StorageFault`.
+    """
+    if any(entry.compression_id == compression_id for entry in session.history.entries.of(DiscardEntry)):
+        return
+    preview = session.history.preview
+    if preview is None or preview.compression_id != compression_id:
+        raise _not_found(session, compression_id)
+    stamp = session.stamp()
+    await session.append(lambda seq: DiscardEntry(**stamp, seq=seq, compression_id=compression_id))
+
+
 def _find_preview(session: Session, compression_id: str) -> PreviewEntry:
     known = (session.history.preview, session.prepared.entry)
     preview = next((one for one in known if one is not None and one.compression_id == compression_id), None)
     if preview is None:
-        if compression_id in session.history.in_force:
-            why = f"The preview {compression_id} is applied already."
-        elif compression_id in session.history.compressions:
-            why = f"The preview {compression_id} was applied, and is not in force any more."
-        else:
-            why = f"There is no preview {compression_id}, or a newer one took its place."
-        raise CompressionNotFound(why, hint="Ask for a new preview with gemini/compress.")
+        raise _not_found(session, compression_id)
     return preview
+
+
+def _not_found(session: Session, compression_id: str) -> CompressionNotFound:
+    if compression_id in session.history.in_force:
+        why = f"The preview {compression_id} is applied already."
+    elif compression_id in session.history.compressions:
+        why = f"The preview {compression_id} was applied, and is not in force any more."
+    else:
+        why = f"There is no preview {compression_id}, or a newer one took its place."
+    return CompressionNotFound(why, hint="Ask for a new preview with gemini/compress.")
 
 
 @dataclass(slots=True, kw_only=True)

@@ -227,3 +227,6 @@ class _Nobody:
 
     def status(self, report: CompressionStatusReport) -> None:
         """Not sent."""
+
+    def taken(self, session_id: str) -> None:
+        """Not sent."""

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from gemini_companion.engine.compression.stale import is_stale
 from gemini_companion.engine.history.log import CompressionEntry, RatingEntry
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.models.registry import ModelChoice
@@ -47,7 +48,8 @@ def compression_list(session: Session) -> CompressionList:
     ]
     if history.preview is not None:
         preview = msgspec.structs.replace(history.preview.compression, seq=history.preview.seq)
-        listed.append(_compression(preview, "preview", None, begun))
+        is_outdated = is_stale(history, preview, history.preview.base_seq)
+        listed.append(_compression(preview, "outdated" if is_outdated else "preview", None, begun))
     return CompressionList(compressions=tuple(reversed(listed)))
 
 
@@ -62,7 +64,7 @@ def _turn_starts(history: History) -> list[int]:
 
 def _compression(
     entry: CompressionEntry,
-    state: Literal["inForce", "covered", "undone", "preview"],
+    state: Literal["inForce", "covered", "undone", "preview", "outdated"],
     rating: RatingEntry | None,
     turn_starts: Sequence[int],
 ) -> CompressionInfo:
@@ -70,7 +72,7 @@ def _compression(
     first, last = entry.hides or (1, 0)
     return CompressionInfo(
         compression_id=entry.compression_id,
-        status="PREVIEW" if state == "preview" else result.status,
+        status="PREVIEW" if state in ("preview", "outdated") else result.status,
         trigger=result.trigger,
         time=entry.time,
         original_token_count=result.original_token_count,
