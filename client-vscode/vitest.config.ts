@@ -10,5 +10,6 @@ export default defineConfig({
     testTimeout: 60_000,
     expect: { poll: { timeout: 50_000 } },
     restoreMocks: true,
+    maxWorkers: "100%", // all processors, not all but one
   },
 });
