@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from gemini_companion.adapters.storage.store import open_store
+from gemini_companion.engine.history.log import TurnEndEntry
 from gemini_companion.engine.history.shown import Shown
 from gemini_companion.sessions.channel import KEPT_EVERY_MS
-from gemini_companion.sessions.events import MessageDelta, ThoughtDelta, ToolCallStarted
+from gemini_companion.sessions.events import MessageDelta, ThoughtDelta, ToolCallStarted, TurnCancelled, TurnStarted
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelRequest
 from gemini_companion.sessions.ports import StoredEvent
 from gemini_companion.sessions.transcript.inspection import event_page
@@ -146,14 +147,18 @@ async def test_behind_finished_rounds_only_the_answer_that_was_cut_short_is_show
     chatting.cancel()
 
 
-async def test_an_answer_that_was_written_is_not_shown_twice(processes: Processes) -> None:
+@pytest.mark.parametrize("before", [None, "I run it.", ""])
+async def test_an_answer_that_was_written_is_not_shown_twice(processes: Processes, before: str | None) -> None:
+    """`before`: the text of a round ahead of it, which may be the same."""
+
     async def for_ever(args: SampleArgs, context: ToolContext) -> ToolOutput:
         await asyncio.Event().wait()
         return ToolOutput()
 
     tool = SampleTool("run", "command", for_ever)
-    studio = processes.start([tool])
-    studio.model.streams = [calls(("run", {}), text="I run it.")]
+    studio = processes.start([SampleTool("read_file", "read"), tool])
+    rounds = [] if before is None else [calls(("read_file", {}), text=before)]
+    studio.model.streams = [*rounds, calls(("run", {}), text=before or "I run it.")]
     chatting = asyncio.create_task(studio.chat("Go."))
     async with asyncio.timeout(PATIENCE):
         await tool.started.wait()
@@ -161,6 +166,20 @@ async def test_an_answer_that_was_written_is_not_shown_twice(processes: Processe
     after = await processes.after_a_kill()
     assert await shown(after) == []
     chatting.cancel()
+
+
+async def test_what_was_said_before_a_kill_is_no_part_of_what_is_said_after_it(processes: Processes) -> None:
+    await chat_until(processes.start(), "before ", LATER, "it ")
+    studio = await processes.after_a_kill()
+    session = await studio.session()
+    (turn_id,) = {entry.turn_id for entry in session.history.entries.of(TurnEndEntry)}
+    session.emit(TurnStarted(prompt=({"text": "Go."},), model="m"), turn_id)
+    session.emit(MessageDelta(text="after ", attempt=1), turn_id)
+    session.emit(MessageDelta(text="it", attempt=1), turn_id)
+    session.emit(TurnCancelled(by="c1"), turn_id)
+    page = await event_page(session, 0)
+    deltas = [event["event"]["text"] for event in page.events if event["event"]["type"] == "messageDelta"]
+    assert deltas == ["before it ", "after it"]
 
 
 async def test_who_comes_back_in_mid_answer_gets_what_was_missed_of_it_and_nothing_twice(processes: Processes) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.log import (
     Entry,
@@ -173,6 +174,36 @@ async def test_what_the_api_counted_for_a_compression_that_nobody_asked_for_is_k
     await second.app.open_session(second.client, session.session_id, take_over=True)
     again = await second.app.load(second.client, None)
     assert again.token_count(again.choice()) == before
+
+
+async def test_what_is_prepared_for_a_chat_that_was_taken_ends_and_writes_nothing_over_what_the_other_wrote(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first: Studio = opened()
+    session = await chat_at(first, 0.85)
+    await first.chat("Before.")
+    await until(lambda: session.meta.title == first.model.title)
+    first.set(compression_background="idle")
+    generate = first.model.generate
+
+    async def never(request: ModelRequest) -> ModelChunk:
+        if request.role == "utility_compressor":
+            await asyncio.Event().wait()
+        return await generate(request)
+
+    monkeypatch.setattr(first.model, "generate", never)
+    await first.chat("go on")
+    await until(lambda: bool(session.compressions.previews()))
+    second: Studio = opened()
+    await second.app.open_session(second.client, session.session_id, take_over=True)
+    await second.app.rename(second.client, session.session_id, "Renamed there")
+    await second.app.close()
+    with pytest.raises(CompanionError):
+        await pin(session, text="Keep it short.")  # so it is noticed
+    again = await first.app.load(first.client, session.session_id)
+    assert again is not session
+    assert not session.compressions.previews()
+    assert (await first.app.list_sessions()).sessions[0].title == "Renamed there"
 
 
 @pytest.mark.parametrize("is_held", [True, False], ids=["held by another process", "after a restart"])

@@ -1,6 +1,7 @@
 /** What the panel does with whole chats: open as text, export, rename, delete. */
 import { window, workspace } from "vscode";
 import type { TextViews } from "../compression/documents.js";
+import { DaemonFault } from "../daemon/port.js";
 import type { FromPage } from "../panel/contract.js";
 import type { Chat } from "./chat.js";
 import { chatAsMarkdown } from "./pure/asMarkdown.js";
@@ -58,7 +59,10 @@ export class SessionActions {
       validateInput: (text) => (text.trim() ? undefined : this.chat.t("A title needs at least one character.")),
     });
     if (title === undefined) return;
-    const info = await this.chat.daemon.request("gemini/session/rename", { sessionId, title: title.trim() });
+    const info = await this.#unlessTaken(sessionId, () =>
+      this.chat.daemon.request("gemini/session/rename", { sessionId, title: title.trim() }),
+    );
+    if (info === undefined) return;
     if (sessionId === this.chat.info?.sessionId) this.chat.renamed(info);
   }
 
@@ -76,8 +80,24 @@ export class SessionActions {
       yes,
     );
     if (chosen !== yes) return;
-    await this.chat.daemon.request("gemini/session/delete", { sessionId });
-    await this.chat.forget(sessionId);
+    const deleted = await this.#unlessTaken(sessionId, async () => {
+      await this.chat.daemon.request("gemini/session/delete", { sessionId });
+      return true;
+    });
+    if (deleted) await this.chat.forget(sessionId);
+  }
+
+  /** What comes of a request, or undefined where another window uses that chat, if it is not the open one: of that the panel speaks. */
+  async #unlessTaken<T>(sessionId: string, request: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await request();
+    } catch (error) {
+      const isTaken = error instanceof DaemonFault && error.data.kind === "sessionBusy";
+      if (!isTaken || sessionId === this.chat.info?.sessionId) throw error;
+      const title = this.chat.titleOf(sessionId) || this.chat.t("Untitled chat");
+      void window.showWarningMessage(this.chat.t("Another window is using “{0}”.", title));
+      return undefined;
+    }
   }
 
   /** The system prompt that the next request of the open chat has, as a document. */

@@ -73,6 +73,8 @@ def _ends_of(session: Session, turn_id: str, shown: Shown | None) -> tuple[list[
     """
     entries, stamp = session.history.entries, session.stamp()
     reply, calls = open_reply(entries, turn_id), session.tools_state.calls_of(turn_id)
+    if reply is not None:
+        shown = None  # it is what was shown, and stands in the log; the next one waits for its results
 
     def end(seq: int, kept_to: int) -> TurnEndEntry:
         return TurnEndEntry(**stamp, seq=seq, turn_id=turn_id, outcome="interrupted", kept_to=kept_to, shown=shown)

@@ -241,11 +241,12 @@ class SessionRegistry:
 
     async def _load(self, session_id: str, user: asyncio.Task[Any] | None) -> Session:
         async with self._opening.setdefault(session_id, asyncio.Lock()):
-            session = self.held(session_id)
-            if session is not None:
+            if (session := self.held(session_id)) is not None:
                 return self._used(session, user)
             if (stale := self._still_running(session_id)) is not None:
-                return self._used(stale, user)  # so that what runs in it can be stopped; its writes will fail
+                if not stale.lane.is_idle:
+                    return self._used(stale, user)  # so that what runs in it can be stopped; its writes will fail
+                await stale.stop("takeOver")
             # Another process may have written meanwhile: a session that is not held is read again.
             meta, entries, counts = await self._read(session_id)
             remnant = self._remnants.get(session_id)
@@ -256,8 +257,7 @@ class SessionRegistry:
     async def _hold(self, session_id: str, user: asyncio.Task[Any] | None, *, take_over: bool) -> Session:
         store = self._services.store
         async with self._opening.setdefault(session_id, asyncio.Lock()):
-            session = self.held(session_id)
-            if session is not None:
+            if (session := self.held(session_id)) is not None:
                 return self._used(session, user)
             self._taken.discard(session_id)
             last_held = await store.hold(session_id, take_over=take_over)
@@ -289,9 +289,9 @@ class SessionRegistry:
             return await self._services.store.load_counted(session_id)
 
     def _still_running(self, session_id: str) -> Session | None:
-        """The session as it was read before its lease was lost, if something runs in it."""
+        """The session as it was read before its lease was lost, if something runs in it or beside."""
         session = self._sessions.get(session_id)
-        return None if session is None or session.lane.is_idle else session
+        return None if session is None or (session.lane.is_idle and not session.compressions.previews()) else session
 
     async def _fold(
         self,

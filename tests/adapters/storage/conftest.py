@@ -26,7 +26,8 @@ async def make_store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[MakeSt
 
     def make(*, processes: FakeProcesses | None = None, data_dir: Path = tmp_path, **options: Any) -> SqliteStore:
         fakes = processes or FakeProcesses()
-        store = open_store(data_dir, "default", clock=clock, processes=fakes, heartbeat_seconds=3600, **options)
+        options.setdefault("heartbeat_seconds", 3600.0)
+        store = open_store(data_dir, "default", clock=clock, processes=fakes, **options)
         stores.append(store)
         return store
 

@@ -51,6 +51,15 @@ async def pair(make_store: MakeStore) -> Pair:
     return pair
 
 
+async def test_what_is_given_back_at_the_end_was_taken_by_nobody(make_store: MakeStore) -> None:
+    taken: list[str] = []
+    store = make_store(heartbeat_seconds=0.0, on_taken=taken.append)  # behind whatever is done, the last thing too
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta(), [prompt(1)])
+        await store.close()
+    assert taken == []
+
+
 async def test_whoever_makes_a_session_holds_it(pair: Pair) -> None:
     async with asyncio.timeout(PATIENCE):
         assert pair.first.holds("s1")

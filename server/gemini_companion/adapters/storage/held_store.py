@@ -64,7 +64,7 @@ def with_changes(data: bytes, log: bytes) -> bytes:
     """A database's file with the changes that its log has, as far as they were finished, as a file without a log."""
     made = bytearray(data)
     size = int.from_bytes(log[8:12], "big")
-    if len(log) > _LOG_HEADER and size:
+    if len(log) > _LOG_HEADER and size and size % 8 == 0:
         pages: dict[int, memoryview] = {}
         view = memoryview(log)
         order: Literal["little", "big"] = "big" if log[3] & 1 else "little"

@@ -101,6 +101,7 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         self._clock = clock
         self._notify = notify
         self._on_taken = on_taken
+        self._is_closing = False
         self._leases = Leases(os.urandom(8).hex(), processes, lambda: clock.monotonic())
         self._vault = vault
         self._vaulted = Vaulted(vault)
@@ -325,6 +326,7 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         """Release every lease, write what is pending, close the file. Afterwards every method raises `StorageFault`."""
         await self.recall.close()
         await self._room.close()
+        self._is_closing = True
         try:
             await self.worker.close(self._leases.release)
         except StorageFault as fault:
@@ -342,5 +344,5 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
     def _beat(self, connection: sqlite3.Connection) -> None:
         before, self._held = self._held, self._leases.beat(connection, self._clock.now())
         for session_id in before - self._held:
-            if has_session(connection, session_id):
+            if not self._is_closing and has_session(connection, session_id):  # else they are given back
                 self._on_taken(session_id)

@@ -27,7 +27,7 @@ from gemini_companion.sessions.session import Session
 
 _REPLAYED: Final = 10_000
 """Most events in one answer."""
-_BETWEEN_ANSWERS: Final = ("messageDiscarded", "toolCallStarted", "usageUpdated")
+_BETWEEN_ANSWERS: Final = ("messageDiscarded", "toolCallStarted", "turnStarted", "usageUpdated")
 """Events of a turn that no delta of one and the same answer stands both before and behind of."""
 
 
