@@ -234,6 +234,10 @@ export function chatting(set: Stage): void {
         async () => (await set.window.editorText()).includes("return 11") || undefined,
       );
       await set.window.command("File: Revert File");
+      await patiently(
+        "the editor has the file again", // else what is inserted is reverted, too
+        async () => !(await set.window.editorText()).includes("return 11") || undefined,
+      );
       await code.getByRole("button", { name: "Insert" }).click();
       await patiently(
         "the code was inserted",
