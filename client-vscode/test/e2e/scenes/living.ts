@@ -84,6 +84,7 @@ export function living(set: Stage): void {
       await panel.answers.last().getByText("Half of the heron's").waitFor();
       await panel.stop.click();
       await panel.answers.last().getByText("Stopped. What came is kept above.").waitFor();
+      const chat = await patiently("it is stored which chat this is", () => set.window.storedChat());
       await set.newChat();
       await set.window.command("Gemini: Chats…");
       await panel.frame
@@ -93,6 +94,7 @@ export function living(set: Stage): void {
       await panel.frame.getByRole("list", { name: "Chats" }).getByRole("button").first().click();
       await readsAsStopped(panel, "Half of the heron's", "Stopped by you");
       await keepPicture(set, "living", "stopped-and-back");
+      await patiently("it is stored again", async () => (await set.window.storedChat()) === chat || undefined);
       await set.window.reload();
       panel = new Panel(await set.window.showPanel());
       await readsAsStopped(panel, "Half of the heron's", "Stopped by you");

@@ -54,6 +54,27 @@ export class Workbench {
     await this.page.locator(".statusbar-item").first().waitFor({ timeout: 120_000 });
   }
 
+  /** The chat that the extension would show after a reload, as far as VS Code has stored it: in the browser it does that some time later. */
+  async storedChat(): Promise<string | undefined> {
+    const stored = await this.page.evaluate(async () => {
+      const done = <T>(request: IDBRequest<T>) =>
+        new Promise<T>((resolve, reject) => {
+          request.onsuccess = () => resolve(request.result);
+          request.onerror = () => reject(request.error ?? new Error("The browser's storage cannot be read."));
+        });
+      const found: unknown[] = [];
+      for (const { name = "" } of await indexedDB.databases()) {
+        if (!name.startsWith("vscode-web-state-db-")) continue;
+        const database = await done(indexedDB.open(name));
+        if (database.objectStoreNames.contains("ItemTable"))
+          found.push(...(await done<unknown[]>(database.transaction("ItemTable").objectStore("ItemTable").getAll())));
+        database.close();
+      }
+      return found.filter((value) => typeof value === "string");
+    });
+    return stored.map((value) => /"lastSession":"([^"]+)"/.exec(value)?.[1]).find((id) => id !== undefined);
+  }
+
   async reload(): Promise<void> {
     await this.page.reload({ waitUntil: "domcontentloaded" });
     await this.isUp();
