@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from gemini_companion.adapters.storage.store import SqliteStore, open_store
+from tests.support.scripted_model import ScriptedModel
 from tests.support.sessions import ManualClock, Studio
 
-Opener = Callable[[], Studio]
+Opener = Callable[..., Studio]
 
 
 @pytest.fixture
@@ -23,9 +24,9 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
     """Makes studios over one store file, each as another process would have it."""
     studios: list[Studio] = []
 
-    def make() -> Studio:
+    def make(model: ScriptedModel | None = None) -> Studio:
         store: SqliteStore = open_store(tmp_path / "data", "project", clock=ManualClock())
-        studio = Studio(tmp_path, store=store)
+        studio = Studio(tmp_path, store=store, model=model)
         prefix = len(studios)
         inner = studio.services.new_id
         studio.services.new_id = lambda kind: f"{inner(kind)}-{prefix}"

@@ -25,16 +25,16 @@ from gemini_companion.engine.tokens.ledger import EstimatedParts, TokenLedger
 from gemini_companion.sessions.compression_events import CompressionPrepared
 from gemini_companion.sessions.kept_counts import KeptTokens
 from gemini_companion.sessions.listed_counts import count_on, kept_tokens
-from gemini_companion.sessions.models.port import ModelChunk, ModelRequest
 from gemini_companion.sessions.pins import pin
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.inspection import context_report
 from tests.support.conversations import dialogue
 from tests.support.logs import LEDGER
 from tests.support.patience import PATIENCE, until
-from tests.support.preparing_desk import chat_at, reach_trigger
+from tests.support.preparing_desk import chat_at, reach_trigger, within
 from tests.support.scripted_model import count_request
 from tests.support.sessions import Studio
+from tests.support.slow_summariser import SlowSummariser
 
 PARTS = EstimatedParts(messages=4_000)
 
@@ -140,28 +140,26 @@ async def test_what_is_logged_after_the_number_was_kept_leaves_it_over_a_restart
     assert (info.token_count, again.token_count(again.choice())) == (before.tokens, before)
 
 
+async def _preparing(opened: Any) -> tuple[Studio, Session, SlowSummariser]:
+    """A chat with a title whose compression is being prepared, and waits for its summariser."""
+    studio: Studio = opened(slow := SlowSummariser())
+    session = await chat_at(studio, 0.85)
+    await studio.chat("Before.")
+    await until(lambda: session.meta.title == slow.title)
+    studio.set(compression_background="idle")
+    await studio.chat("go on")
+    await within(slow.summarising)
+    return studio, session, slow
+
+
 async def test_what_the_api_counted_for_a_compression_that_nobody_asked_for_is_kept_and_the_chat_is_as_new_as_before(
-    opened: Any, monkeypatch: pytest.MonkeyPatch
+    opened: Any,
 ) -> None:
-    first: Studio = opened()
-    session = await chat_at(first, 0.85)
-    await first.chat("Before.")
-    await until(lambda: session.meta.title == first.model.title)
-    first.set(compression_background="idle")
-    may_summarise, generate = asyncio.Event(), first.model.generate
-
-    async def slowly(request: ModelRequest) -> ModelChunk:
-        if request.role == "utility_compressor":
-            await may_summarise.wait()
-        return await generate(request)
-
-    monkeypatch.setattr(first.model, "generate", slowly)
-    await first.chat("go on")
+    first, session, slow = await _preparing(opened)
     told = session.token_count(session.choice())
-    first.model.count = lambda request: count_request(request) + 90
-    await until(lambda: bool(session.compressions.previews()))
+    slow.count = lambda request: count_request(request) + 90
     changed_at = session.meta.updated_at
-    may_summarise.set()
+    slow.may_summarise.set()
     await until(lambda: not session.compressions.previews())
     assert first.heard.of(CompressionPrepared)
     before = session.token_count(session.choice())
@@ -177,23 +175,9 @@ async def test_what_the_api_counted_for_a_compression_that_nobody_asked_for_is_k
 
 
 async def test_what_is_prepared_for_a_chat_that_was_taken_ends_and_writes_nothing_over_what_the_other_wrote(
-    opened: Any, monkeypatch: pytest.MonkeyPatch
+    opened: Any,
 ) -> None:
-    first: Studio = opened()
-    session = await chat_at(first, 0.85)
-    await first.chat("Before.")
-    await until(lambda: session.meta.title == first.model.title)
-    first.set(compression_background="idle")
-    generate = first.model.generate
-
-    async def never(request: ModelRequest) -> ModelChunk:
-        if request.role == "utility_compressor":
-            await asyncio.Event().wait()
-        return await generate(request)
-
-    monkeypatch.setattr(first.model, "generate", never)
-    await first.chat("go on")
-    await until(lambda: bool(session.compressions.previews()))
+    first, session, _ = await _preparing(opened)
     second: Studio = opened()
     await second.app.open_session(second.client, session.session_id, take_over=True)
     await second.app.rename(second.client, session.session_id, "Renamed there")
