@@ -43,6 +43,23 @@ def server_environment(tmp_path: Path, **more: str) -> dict[str, str]:
     }
 
 
+class _Requests(dict[Any, Any]):
+    """What pygls keeps of requests under way, but for answers to the server's: it cannot end those when that exits."""
+
+    def __init__(self, futures: Mapping[Any, Any]) -> None:
+        super().__init__()
+        self.answers: list[asyncio.Task[Any]] = []
+        for key, future in futures.items():
+            self[key] = future
+
+    def __setitem__(self, key: Any, future: Any) -> None:
+        """Keep a request; the server may ask until it is gone."""
+        if isinstance(future, asyncio.Task):
+            self.answers.append(future)
+        else:
+            super().__setitem__(key, future)
+
+
 class Editor:
     """Asks with dictionaries, answers with plain JSON values, remembers every event."""
 
@@ -114,12 +131,11 @@ class Editor:
         """SIGKILL to the server."""
         process = self.client._server
         assert process is not None
-        futures = self.client.protocol._request_futures
-        asked = [key for key, future in futures.items() if isinstance(future, asyncio.Task)]
-        answers = [futures.pop(key) for key in asked]  # pygls cannot end what the server asked when that exits
+        requests = _Requests(self.client.protocol._request_futures)
+        self.client.protocol._request_futures = requests
         process.kill()
         await process.wait()
-        for answering in answers:
+        for answering in requests.answers:
             answering.cancel()
         self.is_killed = True
 
