@@ -1,8 +1,9 @@
 """A chat of thousands of turns with dozens of compressions: `python -m tests.performance.soak`.
 
 The whole daemon over its pipe, the real SDK, a service in a process of its own that answers at once. What the last turns
-take is set beside what the first take, by the clock and in the daemon's processor time, which alone holds on a busy
-machine; memory, handles, threads and the store are read on the way.
+take is set beside what the first take, by the clock and in the daemon's processor time, which holds on a busy machine;
+memory, handles, threads and the store are read on the way. A processor's own pace changes by a fifth within a minute: what
+counts is a turn's time beside that of a fixed piece of work in the same moment.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ MODES: Final = ("off", "auto")
 _WINDOW: Final = 100_000
 """Tokens: so, a compression comes about every eighty turns."""
 _PROMPT_WORDS: Final = 60
+_STEPS: Final = 4_000
+"""Of a piece of work: less than a millisecond."""
 
 
 class Held(NamedTuple):
@@ -63,6 +66,8 @@ class Took(NamedTuple):
     real: float
     processor: float
     compressed: bool = False
+    piece: float = 1.0
+    """What a fixed piece of work took in front of it, milliseconds of processor time."""
 
 
 @dataclass(slots=True)
@@ -126,12 +131,13 @@ def lead(options: Options, mode: str, turns: int, *, window: int = _WINDOW) -> C
 def _turn(daemon: Daemon, number: int, course: Course) -> None:
     prompt = " ".join(f"prompt{number}word{word}" for word in range(_PROMPT_WORDS))
     daemon.notifications.clear()
+    piece = _piece_of_work()
     before, begun = _processor_ns(daemon.process.pid), time.perf_counter_ns()
     at, answer = daemon.answer_to(daemon.send("gemini/chat", {"prompt": prompt, "model": MODEL}))
     after = _processor_ns(daemon.process.pid)
     if "result" not in answer or answer["result"].get("finishReason") != "STOP":
         raise AssertionError(f"turn {number + 1}: {answer}")
-    course.took.append(Took((at - begun) / 1e6, (after - before) / 1e6, "compression" in answer["result"]))
+    course.took.append(Took((at - begun) / 1e6, (after - before) / 1e6, "compression" in answer["result"], piece))
     course.text += len(prompt) + len(answer["result"]["text"])
 
 
@@ -149,6 +155,14 @@ def figures(course: Course, mode: str) -> Iterator[Figure]:
                 unit="ms",
                 beside=f"the first {size}",
                 beside_value=pick([took[of] for took in first]),
+            )
+            yield Figure(
+                bench=bench,
+                name=f"the last {size} turns, {what}, {name}, in pieces of work",
+                value=pick([took[of] / took.piece for took in last]),
+                unit="",
+                beside=f"the first {size}",
+                beside_value=pick([took[of] / took.piece for took in first]),
                 target=LATENCY if of or name == "median" else None,
             )
     compressed = [took.processor for took in course.took if took.compressed]
@@ -213,6 +227,16 @@ def _held(pid: int, turns: int, store: Path) -> Held:
         int(fields["Threads"]),
         size // 1000,
     )
+
+
+def _piece_of_work() -> float:
+    """Some arithmetic and a dictionary, as a daemon's own work is: milliseconds of processor time."""
+    begun = time.thread_time_ns()
+    number, made = 0, dict[str, int]()
+    for step in range(_STEPS):
+        number = number * 31 + step & 0xFFFF
+        made[str(step)] = number
+    return (time.thread_time_ns() - begun) / 1e6
 
 
 def _processor_ns(pid: int) -> int:

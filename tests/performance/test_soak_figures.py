@@ -26,8 +26,14 @@ def test_a_chat_that_stays_as_it_is_meets_every_target() -> None:
 
 def test_a_chat_that_becomes_slower_is_seen_in_both_times() -> None:
     found = verdicts(course(slower=1.2))
-    assert found["the last 200 turns, processor time, median"] == "NO"
-    assert found["the last 200 turns, by the clock, median"] == "NO"
+    assert found["the last 200 turns, processor time, median, in pieces of work"] == "NO"
+    assert found["the last 200 turns, by the clock, median, in pieces of work"] == "NO"
+
+
+def test_a_machine_that_becomes_slower_is_not_taken_for_the_chat() -> None:
+    slow = course(slower=1.2)
+    slow.took[300:] = [Took(took.real, took.processor, piece=1.2) for took in slow.took[300:]]
+    assert set(verdicts(slow).values()) == {"yes"}
 
 
 def test_handles_that_stay_open_are_seen() -> None:
