@@ -12,6 +12,7 @@ from gemini_companion.adapters.storage.store import SqliteStore
 from gemini_companion.engine.errors import CompanionError, SessionBusy, StorageFault
 from gemini_companion.engine.history.log import PromptEntry
 from gemini_companion.sessions.ports import SessionMeta
+from gemini_companion.sessions.taken import end_taken
 from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
 
@@ -116,3 +117,53 @@ async def test_what_runs_in_a_session_that_another_process_had_meanwhile_can_be_
         with pytest.raises(CompanionError):
             await asyncio.wait_for(running, PATIENCE)
         assert (await first.app.load(first.client, session_id)).lane.is_idle
+
+
+async def runs_in_a_chat_that_another_took(opened: Opener) -> tuple[Studio, Studio, str, asyncio.Task[Any]]:
+    """Who answers, who took the chat from them meanwhile, the chat, and the prompt that waits for its answer."""
+    first, second = opened(), opened()
+    session_id = (await first.chat("hello")).session_id
+    first.model.gate.clear()
+    first.model.called.clear()
+    running = asyncio.create_task(first.chat("long work", session_id=session_id))
+    await asyncio.wait_for(first.model.called.wait(), PATIENCE)
+    await second.app.open_session(second.client, session_id, take_over=True)
+    assert isinstance(first.store, SqliteStore)
+    await first.store.beat()
+    return first, second, session_id, running
+
+
+async def test_what_runs_in_a_chat_that_another_process_took_ends_at_once_and_not_with_its_next_write(
+    opened: Opener,
+) -> None:
+    first, second, session_id, running = await runs_in_a_chat_that_another_took(opened)
+    end_taken(first.app, session_id)
+    with pytest.raises(CompanionError):
+        await asyncio.wait_for(running, PATIENCE)  # the model has not answered
+    assert (await second.chat("mine", session_id=session_id)).text == "Done. "
+    first.model.gate.set()
+
+
+async def test_a_chat_that_was_taken_and_taken_back_meanwhile_goes_on(opened: Opener) -> None:
+    first, second, session_id, running = await runs_in_a_chat_that_another_took(opened)
+    await second.app.close()
+    first.model.gate.set()
+    with pytest.raises(CompanionError):
+        await asyncio.wait_for(running, PATIENCE)
+    first.model.gate.clear()
+    first.model.called.clear()
+    again = asyncio.create_task(first.chat("on", session_id=session_id))
+    await asyncio.wait_for(first.model.called.wait(), PATIENCE)
+    end_taken(first.app, session_id)  # the notice of the heartbeat, which comes late
+    first.model.gate.set()
+    assert (await asyncio.wait_for(again, PATIENCE)).text == "Done. "
+
+
+async def test_whoever_has_a_chat_open_that_is_gone_by_the_time_of_the_notice_is_told_all_the_same(
+    opened: Opener,
+) -> None:
+    studio = opened()
+    session_id = (await studio.chat("hello")).session_id
+    end_taken(studio.app, "another")
+    end_taken(studio.app, session_id)
+    assert studio.heard.lost == [session_id]

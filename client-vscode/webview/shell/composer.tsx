@@ -30,7 +30,7 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
   const text = shell.draft.value;
   const completion = useCompletion(text, caret);
   const doubts = useDoubts(text, caret);
-  const history = usePromptHistory(panel.session?.sessionId);
+  const history = usePromptHistory();
   const pasting = usePasting(area);
 
   const focusAsked = shell.composerFocus.value;

@@ -25,8 +25,6 @@ export class DraftReporter {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastSent = "";
   #restored = false;
-  /** The number of the draft that stands in the composer. */
-  #draft = 0;
 
   constructor(
     private readonly shell: Shell,
@@ -49,7 +47,7 @@ export class DraftReporter {
     const pasted = text === prompt ? this.shell.pastes.ranges(this.shell.draft.peek()) : [];
     const scroll = this.shell.transcript?.anchor() ?? "end";
     const sessionId = this.shell.panel.peek()?.session?.sessionId;
-    const draft = this.#draft; // not the chat: between the state of another one and its draft, this text is none of that chat's
+    const draft = this.shell.draftNumber; // not the chat: between the state of another one and its draft, this text is none of that chat's
     const key = `${JSON.stringify([draft, scroll, pasted])} ${text}`;
     if (key === this.#lastSent) return;
     this.#lastSent = key;
@@ -66,8 +64,8 @@ export class DraftReporter {
     this.#restored = true;
     if (source.draft === undefined) return undefined;
     const { draft, text, scroll, pasted } = source.draft;
-    if (draft === this.#draft) return undefined; // told twice: it may have been written on since
-    this.#draft = draft;
+    if (draft === this.shell.draftNumber) return undefined; // told twice: it may have been written on since
+    this.shell.draftNumber = draft;
     const own = text === "" && first ? this.#own(source) : undefined;
     const typed = first ? this.shell.draft.peek() : ""; // while the page was waiting for this
     this.shell.setDraft(own?.draft ?? text, own?.pasted ?? pasted);
@@ -83,9 +81,9 @@ export class DraftReporter {
     this.flush();
     const { shell } = this;
     const written = shell.prompt.trim();
-    if (draft !== this.#draft || text.startsWith(written)) shell.setDraft(text, pasted);
+    if (draft !== shell.draftNumber || text.startsWith(written)) shell.setDraft(text, pasted);
     else shell.draft.value = withRescued(shell.folded(text, pasted), shell.draft.peek());
-    this.#draft = draft;
+    shell.draftNumber = draft;
   }
 
   #own({ state, rows }: DraftSource): PageDraft | undefined {

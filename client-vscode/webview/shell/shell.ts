@@ -49,6 +49,8 @@ export class Shell {
   readonly total = signal(0);
   /** As it stands in the composer: pasted texts are markers in it. */
   readonly draft = signal("");
+  /** Which draft of the host's that is. Between the state of another chat and its draft it is still the one before. */
+  draftNumber = 0;
   readonly pastes = new Pastes();
   /** The daemon's slash commands, as far as they are known. */
   readonly commands = signal<readonly SlashCommandInfo[]>([]);

@@ -11,25 +11,29 @@ export interface RecalledPrompts {
   rest(): void;
 }
 
-/** The prompts of a chat under ↑ and ↓, asked of the host when they are wanted first. */
-export function usePromptHistory(sessionId: string | undefined): RecalledPrompts {
+/**
+ * The prompts of a chat under ↑ and ↓, asked of the host when they are wanted first. They belong to the draft in whose place they stand: that
+ * one is still in the composer when another chat's state is here already.
+ */
+export function usePromptHistory(): RecalledPrompts {
   const shell = useShell();
-  const state = useRef({ history: new PromptHistory(), loaded: false, loading: false });
+  const state = useRef(recalledIn(shell.draftNumber));
+  const ofDraft = () => {
+    if (state.current.draft !== shell.draftNumber) state.current = recalledIn(shell.draftNumber);
+    return state.current;
+  };
 
   useEffect(() => {
-    shell.written = (prompt) => state.current.history.written(prompt);
+    shell.written = (prompt) => ofDraft().history.written(prompt);
   }, [shell]);
-  useEffect(() => {
-    state.current = { history: new PromptHistory(), loaded: false, loading: false };
-  }, [sessionId]);
 
   const show = (text: string | undefined, into: (text: string) => void) => {
     if (text !== undefined) into(text);
   };
   return {
-    isRecalled: (text) => state.current.history.isRecalled(text),
+    isRecalled: (text) => ofDraft().history.isRecalled(text),
     older: (current, into) => {
-      const mine = state.current;
+      const mine = ofDraft();
       if (mine.loaded) {
         show(mine.history.older(current), into);
         return;
@@ -40,7 +44,7 @@ export function usePromptHistory(sessionId: string | undefined): RecalledPrompts
         ({ prompts }) => {
           mine.loading = false;
           // Meanwhile another chat was opened, or something was typed: then the key is out of date.
-          if (state.current !== mine) return;
+          if (ofDraft() !== mine) return;
           mine.history.load(prompts);
           mine.loaded = true;
           if (shell.prompt === current) show(mine.history.older(current), into);
@@ -51,10 +55,13 @@ export function usePromptHistory(sessionId: string | undefined): RecalledPrompts
         },
       );
     },
-    newer: (current, into) => show(state.current.history.newer(current), into),
+    newer: (current, into) => show(ofDraft().history.newer(current), into),
     rest: () => {
-      state.current.history.rest();
-      state.current.loaded = false;
+      const mine = ofDraft();
+      mine.history.rest();
+      mine.loaded = false;
     },
   };
 }
+
+const recalledIn = (draft: number) => ({ draft, history: new PromptHistory(), loaded: false, loading: false });

@@ -279,8 +279,10 @@ class Daemon:
 
     def _tell_taken(self, session_id: str) -> None:
         """Another process took a session: whoever has it open is told, and not only when something is sent to it."""
-        for client in self._app.subscribers(session_id) if self._app else ():
-            client.sink.taken(session_id)
+        from gemini_companion.sessions.taken import end_taken
+
+        if self._app is not None:
+            end_taken(self._app, session_id)
 
     def _tell(self, message: str) -> None:
         """Show in every editor what is no warning."""

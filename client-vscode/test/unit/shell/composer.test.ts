@@ -230,6 +230,28 @@ describe("earlier prompts", () => {
     await panel.pass(advance, 0);
     expect(panel.prompt.value).toBe("typed meanwhile");
   });
+
+  it("leave the draft in whose place they stand to its chat, though another chat is shown before its own draft comes", async () => {
+    panel = await Mounted.with();
+    await panel.type("half a thought");
+    panel.prompt.setSelectionRange(0, 0);
+    await panel.press("ArrowUp");
+    await panel.pass(advance, 0);
+    await panel.state({ session: { sessionId: "s2", title: "Another" } });
+    expect(panel.prompt.value).toBe("Why does the tokenizer drop the last line?");
+    await panel.take({ type: "command", command: { do: "setDraft", draft: 7, text: "of the second" } });
+    expect(panel.host.sent.filter(({ type }) => type === "draft").at(-1)).toMatchObject({
+      draft: 0,
+      text: "half a thought",
+    });
+    expect(panel.prompt.value).toBe("of the second");
+    panel.prompt.setSelectionRange(0, 0);
+    await panel.press("ArrowUp");
+    await panel.pass(advance, 0);
+    await panel.press("ArrowDown");
+    expect(panel.prompt.value).toBe("of the second");
+    expect(panel.host.asked("prompts")).toHaveLength(2);
+  });
 });
 
 describe("the focus", () => {
