@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import os
 import sys
@@ -10,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.performance.against import OWN
 from tests.performance.figures import Figure, Skipped
 from tests.performance.load import OthersWork
+from tests.performance.options import ROOT
 from tests.performance.running import Allowance, Attempt, Job, Ran, measure, run_once
 from tests.performance.runs import Took
 from tests.support.processes import until_gone
@@ -126,6 +129,15 @@ def test_findings_come_out_of_the_process_with_the_share_of_others(tree: Path) -
     assert found.took
     assert (found.fault, told) == ("", ["b: a size"])
     assert found.took.others is None or 0 <= found.took.others <= 1
+
+
+def test_a_benchmark_of_an_earlier_commit_is_run_by_what_asks_nothing_of_that_commit() -> None:
+    for name in OWN:
+        program = ast.parse((ROOT / "tests" / "performance" / name).read_text("utf-8"))
+        asked = {node.module for node in ast.walk(program) if isinstance(node, ast.ImportFrom)}
+        asked |= {alias.name for node in ast.walk(program) if isinstance(node, ast.Import) for alias in node.names}
+        product = {module for module in asked if module and module.startswith("gemini_companion")}
+        assert not product, f"{name} fails where these are not as they are today"
 
 
 @pytest.mark.process
