@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from gemini_companion.sessions.events import TitleChanged
-from gemini_companion.sessions.turn.topic import FEWEST_TURNS, has_moved
+from gemini_companion.sessions.turn.topic import FEWEST_TURNS, has_moved, words_of
 from tests.support.scripted_model import ScriptedModel
 from tests.support.sessions import Studio
 
@@ -30,7 +32,7 @@ DEPLOY = "Write deployment manifests for the staging cluster: replicas, probes, 
 def test_a_topic_has_moved_where_the_newest_prompts_share_hardly_a_word(
     before: list[str], since: list[str], moved: bool
 ) -> None:
-    assert has_moved(before, since) is moved
+    assert has_moved(words_of(before), since) is moved
 
 
 def titles_of(studio: Studio) -> list[str]:
@@ -60,6 +62,23 @@ async def test_a_title_follows_the_topic_and_is_not_asked_for_before(studio: Stu
     assert "autoscaling" in str(request.contents)
     await studio.chat(DEPLOY)
     assert await asked(studio) == 2
+
+
+async def test_what_the_title_was_made_of_is_read_once_and_not_with_every_turn(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3 * FEWEST_TURNS):
+        await studio.chat(PARSER)
+    read: list[int] = []
+
+    def counted(texts: Iterable[str]) -> frozenset[str]:
+        said = list(texts)
+        read.append(len(said))
+        return words_of(said)
+
+    monkeypatch.setattr("gemini_companion.sessions.turn.titles.words_of", counted)
+    await studio.chat(PARSER)
+    assert read == [1], "the title alone"
 
 
 async def test_on_the_same_topic_the_title_stays(studio: Studio) -> None:

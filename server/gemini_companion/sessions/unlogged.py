@@ -23,8 +23,8 @@ class Unlogged:
     changed_by_agents: set[str] = field(default_factory=set[str])
     """Real paths of files: what subagents of this chat wrote is not run unasked."""
 
-    titled_by: tuple[int, tuple[str, ...]] | None = None
-    """The turns there were when a title was given, and texts of the prompts before it: they may be packed since."""
+    titled_by: tuple[int, frozenset[str]] | None = None
+    """The turns there were when a title was given, and the words of the prompts before it, which may be packed since."""
 
     def know_agents(self, entries: Iterable[Entry]) -> None:
         """What the logs of all its subagents say, in the place of what was heard."""

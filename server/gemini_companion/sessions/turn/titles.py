@@ -16,7 +16,7 @@ from gemini_companion.sessions.events import TitleChanged
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.turn.topic import FEWEST_TURNS, RECENT_PROMPTS, has_moved
+from gemini_companion.sessions.turn.topic import FEWEST_TURNS, RECENT_PROMPTS, has_moved, words_of
 
 TITLE_SECONDS: Final = 5.0
 """Seconds that the small model may take (Gemini CLI's limit for a session's summary)."""
@@ -25,8 +25,8 @@ TITLE_CHARACTERS: Final = 80
 
 _SHOWN_CONTENTS: Final = 20
 _SHOWN_CHARACTERS: Final = 500
-_PROMPTS_BEFORE: Final = 100
-"""Prompts ahead of a title that show what it was made of; older ones it did not say either."""
+_PROMPTS_BEFORE: Final = 20
+"""Prompts ahead of a title that show what it was made of: no more contents than its model was shown."""
 
 _REQUEST: Final = (
     "Give this conversation a title of at most eight words, in its own language, that says what the user is after. "
@@ -51,6 +51,7 @@ class Titles:
         if not title or (session.meta.title and not _is_outgrown(session)):
             return
         session.meta = msgspec.structs.replace(session.meta, title=title, titled_at=max(session.turns, 1))
+        session.unlogged.titled_by = session.meta.titled_at, words_of(_newest(session, _PROMPTS_BEFORE))
         task = asyncio.create_task(self._find(session, title, save), name=f"title:{session.session_id}")
         self._tasks.add(task)
         session.use(task, self._services.clock.monotonic())
@@ -108,14 +109,19 @@ def _is_outgrown(session: Session) -> bool:
     at = session.meta.titled_at
     if not at or session.turns < at + FEWEST_TURNS:
         return False
-    prompts = session.history.prompts
     known = session.unlogged.titled_by
-    if known is None or known[0] != at:
+    if known is None or known[0] != at:  # another process gave it
+        prompts = session.history.prompts
         places = prompts.where(PromptEntry)[max(0, at - _PROMPTS_BEFORE) : at]
-        known = session.unlogged.titled_by = at, tuple(_own_text(prompts[place].content) for place in places)
-    newest = (prompt.content for prompt in reversed(prompts) if isinstance(prompt, PromptEntry))
-    since = [*map(_own_text, islice(newest, min(RECENT_PROMPTS, session.turns - at)))][::-1]
-    return has_moved((session.meta.title, *known[1]), since)
+        known = session.unlogged.titled_by = at, words_of(_own_text(prompts[place].content) for place in places)
+    since = _newest(session, min(RECENT_PROMPTS, session.turns - at))
+    return has_moved(known[1] | words_of((session.meta.title,)), since)
+
+
+def _newest(session: Session, most: int) -> list[str]:
+    """Texts of the newest prompts, oldest first."""
+    newest = (prompt.content for prompt in reversed(session.history.prompts) if isinstance(prompt, PromptEntry))
+    return [*map(_own_text, islice(newest, most))][::-1]
 
 
 def _beginning(session: Session) -> str:

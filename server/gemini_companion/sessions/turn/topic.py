@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 FEWEST_TURNS: Final = 5
@@ -23,16 +24,18 @@ _UNSPACED_FROM: Final = 0x0E00
 """Code point from which scripts are commonly written without spaces: Thai, Chinese, Japanese and so on."""
 
 
-def has_moved(before: Iterable[str], since: Sequence[str]) -> bool:
-    """True if the newest of the prompts `since` share hardly a word with those `before`, the title among them."""
-    recent = _marks(since[-RECENT_PROMPTS:])
+def has_moved(before: AbstractSet[str], since: Sequence[str]) -> bool:
+    """True if the newest of the prompts `since` share hardly a word with `before`: the words of what was said until the
+    title was given, and of the title.
+    """
+    recent = words_of(since[-RECENT_PROMPTS:])
     if len(recent) < _FEWEST_MARKS:
         return False
-    return len(recent & _marks(before)) < _SHARED * len(recent)
+    return len(recent & before) < _SHARED * len(recent)
 
 
-def _marks(texts: Iterable[str]) -> set[str]:
-    """The words of texts; of a word in a script without spaces, its pairs of characters."""
+def words_of(texts: Iterable[str]) -> frozenset[str]:
+    """The words of texts that show a topic; of a word in a script without spaces, its pairs of characters."""
     marks: set[str] = set()
     for text in texts:
         for word in _WORD.findall(text[:_CHARACTERS].casefold()):
@@ -40,4 +43,4 @@ def _marks(texts: Iterable[str]) -> set[str]:
                 marks.update(word[at : at + 2] for at in range(len(word) - 1))
             elif len(word) >= _SHORTEST_WORD:
                 marks.add(word)
-    return marks
+    return frozenset(marks)
