@@ -24,7 +24,7 @@ class Unlogged:
     """Real paths of files: what subagents of this chat wrote is not run unasked."""
 
     titled_by: tuple[int, frozenset[str]] | None = None
-    """The turns there were when a title was given, and the words of the prompts before it, which may be packed since."""
+    """The turns there were when a title was given, and the words of the prompts before it: packed since, perhaps."""
 
     def know_agents(self, entries: Iterable[Entry]) -> None:
         """What the logs of all its subagents say, in the place of what was heard."""
