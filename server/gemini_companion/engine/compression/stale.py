@@ -86,7 +86,7 @@ def _is_replaced(entry: Entry) -> bool:
 
 def _is_base_in_force(history: History, planned: CompressionEntry) -> bool:
     """False if a covered compression is no longer in force, or one that is hides a part of the span uncovered."""
-    if not all(covered in history.in_force for covered in planned.covers):
+    if not all(map(history.in_force.__contains__, planned.covers)):
         return False
     if planned.hides is None:
         return True
@@ -96,7 +96,7 @@ def _is_base_in_force(history: History, planned: CompressionEntry) -> bool:
         and other.hides[0] <= last
         and first <= other.hides[1]
         and other.compression_id not in planned.covers
-        for other in history.in_force.values()
+        for other in history.in_force.outermost  # a covered one hides nothing beyond what its coverer does
     )
 
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.covering import outermost
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, ItemKind, MeasureContent, Shape
 from gemini_companion.engine.history.log import CompressionEntry
 
@@ -16,8 +17,7 @@ def compose(sources: Sequence[Item], in_force: dict[str, CompressionEntry], meas
 
     `sources` are sorted by `seq`; `in_force` is keyed by id, oldest first.
     """
-    covered = {covered_id for compression in in_force.values() for covered_id in compression.covers}
-    hiding = [c for c in in_force.values() if c.hides is not None and c.compression_id not in covered]
+    hiding = [compression for compression in outermost(in_force) if compression.hides is not None]
     items = list(sources)
     for compression in hiding:
         if compression.hides is not None:

@@ -31,8 +31,7 @@ def to_be_put_away(history: History, open_turns: Collection[str], *, must_be_kep
     sources, in_force, entries = history.sources, history.in_force, history.entries
     if not in_force or history.excluded_from is not None or not sources.is_past_hidden(in_force):
         return 0
-    covered = {covered_id for compression in in_force.values() for covered_id in compression.covers}
-    hiding = [one.hides for one in in_force.values() if one.hides is not None and one.compression_id not in covered]
+    hiding = [one.hides for one in in_force.outermost if one.hides is not None]
     first = sources[0].seq if sources else 0
     to = max((last for begin, last in hiding if begin <= first), default=0)
     kept_to = history.counting.kept_to

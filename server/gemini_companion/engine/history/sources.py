@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, NamedTuple, Self, cast, overload
 
 from gemini_companion.engine.history.block import UNITS_TO_UNPACK, Block
+from gemini_companion.engine.history.covering import outermost
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.item import Counted, Item, ItemKind, Measure, shape_of
 from gemini_companion.engine.history.log import CompressionEntry, ContentEntry
@@ -234,14 +235,12 @@ class Sources(Fold, Sequence[Item]):
         if not (state := self._state).past:
             return True
         first, shown = state.past[0].block.seqs[state.past[0].places[0]], {one.seq for one in state.live[: state.shown]}
-        covered = {covered_id for compression in in_force.values() for covered_id in compression.covers}
         return any(
             one.hides is not None
-            and one.compression_id not in covered
             and one.hides[0] <= first
             and one.hides[1] >= state.to
             and all(seq in shown for seq in one.keeps if first <= seq <= state.to and self._has_put_away(seq))
-            for one in in_force.values()
+            for one in outermost(in_force)
         )
 
     def __len__(self) -> int:

@@ -12,6 +12,7 @@ from gemini_companion.engine.history.compose import before_seq, compose, newest_
 from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.counting import Counting, StoredCounts
+from gemini_companion.engine.history.covering import InForce
 from gemini_companion.engine.history.curation import curate, curate_round
 from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.fold import Fold
@@ -59,7 +60,7 @@ class History(Fold):
         self._shared = Shared()
         self.epoch = 1
         """Rises with every change of the view except appending."""
-        self.in_force: dict[str, CompressionEntry] = {}
+        self.in_force = InForce()
         """Compressions that are not undone, oldest first; some may be covered by later ones."""
         self.compressions: dict[str, CompressionEntry] = {}
         """All that were ever installed, oldest first."""
@@ -75,7 +76,6 @@ class History(Fold):
         self._prompts = Entries[PromptEntry | SteerEntry]()
         self._excluded: str | None = None  # the id of the excluded turn
         self._sources = Sources()
-        """Every content that a view may show."""
         self._items: list[Item] = []
         """The view, not curated."""
         self.settled = Settled()
@@ -144,7 +144,7 @@ class History(Fold):
                 self._change_view()
             case UndoEntry():
                 for compression_id in entry.undone:
-                    self.in_force.pop(compression_id, None)
+                    self.in_force.remove(compression_id)
                 self._change_view()
             case PreviewEntry() if entry.compression.result.trigger != "background":
                 self.preview = entry
@@ -152,7 +152,7 @@ class History(Fold):
                 self.preview = None
             case ResumeEntry(reason="clear"):  # the log keeps it all; constraints stay in force
                 self._sources.only(())
-                self.in_force, self.preview = {}, None
+                self.in_force, self.preview = InForce(), None
                 self._change_view()
             case ResumeEntry() if self._is_built_the_same():
                 self.epoch += 1

@@ -35,12 +35,12 @@ def compression_list(session: Session) -> CompressionList:
     """Every compression, newest first, the open preview included."""
     history = session.history
     ratings = {entry.compression_id: entry for entry in history.entries.of(RatingEntry)}
-    covered = {covered_id for compression in history.in_force.values() for covered_id in compression.covers}
+    outermost = {compression.compression_id for compression in history.in_force.outermost}
     begun = _turn_starts(history)
     listed = [
         _compression(
             entry,
-            "undone" if key not in history.in_force else "covered" if key in covered else "inForce",
+            "undone" if key not in history.in_force else "inForce" if key in outermost else "covered",
             ratings.get(key),
             begun,
         )
