@@ -1,6 +1,6 @@
 """Split, estimate and whole compression, beside Gemini CLI's published core on the same conversation.
 
-The model answers and counts at once on both sides. Ours runs as the daemon runs it: on a session that holds its log, in
+The model answers and counts at once on both sides, but for one row: what is left of ours where it writes for a second. Ours runs as the daemon runs it: on a session that holds its log, in
 the event loop, with events told. Gemini CLI takes the contents as they are.
 """
 
@@ -21,6 +21,7 @@ from gemini_companion.engine.history.decode import decode_contents
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.compression.service import compress
 from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.models.port import ModelChunk, ModelRequest
 from gemini_companion.sessions.session import Session
 from tests.performance.conversation import DESCRIPTION, TEXT_ONLY, fingerprint, make_contents
 from tests.performance.figures import Figure, Finding, Skipped
@@ -41,6 +42,8 @@ TARGET_OF_COLD: Final = 0.5
 """Of everything from the JSON on, from 10,000 contents on."""
 
 _CLIENT: Final = "bench"
+_WRITES_FOR: Final = 1.0
+"""Seconds that a call of a model takes which does not answer at once: few are faster."""
 
 Costs: TypeAlias = Mapping[str, Sequence[Cost]]
 """By contender."""
@@ -110,10 +113,15 @@ class _Size:
             rested.append(cost(partial(self._compress, session)))
         self._undo(session)
         again = self._timed(partial(self._compress, session), "compress", partial(self._undo, session))
+        beyond = [self._beyond(contents) for _ in range(len(rested))]
         target, note = TARGETS.get(self._size), self._files("compress")
         yield from self._both("whole compression", again, target, note)
         yield from self._both("the first one in a session", {**again, OURS: firsts}, target)
         yield from self._both("the first one after a pause", {**again, OURS: rested}, target)
+        name = f"the first one in a session, beyond a model that writes for {_WRITES_FOR:g} s a call"
+        note = "what is hidden is looked through while the model writes"
+        took = {who: [one.ms for one in costs] for who, costs in again.items()}
+        yield self._figure(name, {**took, OURS: beyond}, target, note)
         del session
         cold = self._timed(self._cold, "cold", calls=1)
         yield from self._both("cold: JSON to compressed", cold, TARGET_OF_COLD if target else None)
@@ -124,9 +132,15 @@ class _Size:
         used = {who: [one.processor for one in costs] for who, costs in taken.items()}
         yield self._figure(f"{name}, processor time", used)
 
-    def _session(self, contents: list[Content]) -> Session:
+    def _beyond(self, contents: list[Content]) -> float:
+        """Milliseconds of the first one in a session without those that its model takes."""
+        model = _WritingModel()
+        session = settled(partial(self._session, contents, model))
+        return cost(partial(self._compress, session)).ms - model.calls * _WRITES_FOR * 1_000
+
+    def _session(self, contents: list[Content], model: InstantModel | None = None) -> Session:
         """A session that begins with these contents, as its client has it once it is open."""
-        studio = Studio(Path(mkdtemp(dir=self._options.scratch)), model=cast("Any", InstantModel()))
+        studio = Studio(Path(mkdtemp(dir=self._options.scratch)), model=cast("Any", model or InstantModel()))
         session = self._runner.run(studio.load(contents))
         studio.app.info(session)
         return session
@@ -202,6 +216,17 @@ class _Size:
             return ""
         files = self._gemini_cli.time(name).files
         return f"Gemini CLI's time includes the {files:,} files that it writes for old tool outputs" if files else ""
+
+
+class _WritingModel(InstantModel):
+    """It writes for a while."""
+
+    calls = 0
+
+    async def generate(self, request: ModelRequest) -> ModelChunk:
+        self.calls += 1
+        await asyncio.sleep(_WRITES_FOR)
+        return await super().generate(request)
 
 
 async def _end_of(task: asyncio.Task[None]) -> None:
