@@ -55,6 +55,7 @@ async def fork_of(source: Session, at_turn: str | int | None) -> Fork:
 
     history, entries = source.history, source.history.entries.copied()
     known = source.folds.copied() if history.excluded_from is None else None
+    shown = source.lane.shown if at_turn is None else {}
     memory = source.ledger.memory(source.choice().name, history.epoch)
 
     def work() -> Fork:
@@ -65,12 +66,12 @@ async def fork_of(source: Session, at_turn: str | int | None) -> Fork:
         if SteerOfferedEntry in set(map(type, shared)):
             shared = [entry for entry in shared if not isinstance(entry, SteerOfferedEntry)]  # sent where it was said
         if folds is None:
-            own = closing(shared, source.services, "fork")
+            own = closing(shared, source.services, "fork", shown=shown)
             return Fork(shared, own, _counts(history, shared), ledger=_ledger(memory, None))
         if len(shared) != len(folds.history.entries):
             folds.history.entries.only(shared)
         folds.tools_state.offered.clear()
-        own = closing(shared, source.services, "fork", (folds.transcript, folds.tools_state))
+        own = closing(shared, source.services, "fork", (folds.transcript, folds.tools_state), shown)
         folds = folds._replace(last_result=_last_result(folds.last_result, shared))
         # Where nothing but its opening is new, what raises the epoch, the view is the same.
         ledger = _ledger(memory, folds.history.epoch + 1 if is_whole and len(own) == 1 else None)
