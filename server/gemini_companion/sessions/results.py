@@ -127,6 +127,8 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     time: int | None = None
     outcome: str | None = None
     """How its turn ended, if not completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` by another."""
+    end_seq: int | None = None
+    """The place of that end in the log: a compression before it ran within the turn."""
     hidden_by: str | None = None
     """The compression that hides it from the model."""
     reason: str | None = None

@@ -161,6 +161,7 @@ def _logged(entry: ContentEntry, transcript: Transcript, hiding: Sequence[Compre
         turn_id=entry.turn_id,
         time=entry.time,
         outcome=end.outcome if end else None,
+        end_seq=end.seq if end else None,
         hidden_by=hidden_by,
         reason=(end.reason or None) if end else None,
         by=(end.by or None) if end and end.outcome == "cancelled" else None,
