@@ -173,8 +173,7 @@ class Application:
             )
             async with self._sessions.made(meta, entries, fork) as session:
                 await refresh_environment(session)
-                if entries or fork:
-                    await session.update_listing()
+                await session.update_listing(is_change=False)
             switch.to(meta.session_id)  # from here on it is asked for: nothing is waited for until that is answered
             self.expect_prompt()
             return session

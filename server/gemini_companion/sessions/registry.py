@@ -344,7 +344,7 @@ class SessionRegistry:
 
 
 async def _surround(session: Session, remnant: Remnant | None) -> None:
-    """Build what stands ahead of a conversation that is no subagent's, where the number that lists show counts that."""
+    """Build what stands ahead of a conversation that is no subagent's: the number that lists show counts that."""
     count_on(session.ledger, session.history, session.meta.counted)
-    if (remnant and remnant.is_surrounded) or (session.meta.token_count and session.meta.agent is None):
+    if session.meta.agent is None or (remnant and remnant.is_surrounded):
         await refresh_environment(session)
