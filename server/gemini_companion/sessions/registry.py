@@ -210,7 +210,7 @@ class SessionRegistry:
                 COLLECTOR.has_gone(session)
             self._up_to_date.discard(session_id)
             session.channel.keep_deltas()
-            session.compressions.preparations.stop_looking()
+            session.compressions.ahead.stop()
             if not self._services.store.holds(session_id):
                 return
             self._remnants.pop(session_id, None)
