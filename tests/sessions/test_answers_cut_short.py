@@ -18,9 +18,10 @@ from gemini_companion.sessions.events import MessageDelta, MessageDiscarded, Pro
 from gemini_companion.sessions.interchange import encode_session, text_of
 from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.ports import SessionMeta
-from gemini_companion.sessions.results import ChatResult, HistoryItem
+from gemini_companion.sessions.results import ChatResult
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.pages import history_page
+from gemini_companion.sessions.transcript.results import HistoryItem
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.sessions.conftest import Opener
 from tests.support.patience import PATIENCE, until
