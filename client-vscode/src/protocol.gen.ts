@@ -1296,6 +1296,8 @@ export interface HistoryItem {
   readonly time?: number;
   /** How its turn ended, if not completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` by another. */
   readonly outcome?: string;
+  /** The place of that end in the log: a compression before it ran within the turn. */
+  readonly endSeq?: number;
   /** The compression that hides it from the model. */
   readonly hiddenBy?: string;
   /** Why its turn failed. */

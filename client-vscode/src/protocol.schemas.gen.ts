@@ -650,6 +650,7 @@ export const historyItem = v.object({
   turnId: v.exactOptional(v.string()),
   time: v.exactOptional(integer),
   outcome: v.exactOptional(v.string()),
+  endSeq: v.exactOptional(integer),
   hiddenBy: v.exactOptional(v.string()),
   reason: v.exactOptional(v.string()),
   by: v.exactOptional(v.string()),

@@ -40,6 +40,24 @@ async def test_what_the_api_counted_is_the_number_after_a_restart_too(
                 await spoken.kill()
 
 
+async def test_a_chat_in_which_nothing_was_said_has_the_number_of_what_stands_ahead_of_it_everywhere(
+    tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
+) -> None:
+    environment = server_environment(tmp_path, **gemini_environment)
+    async with editor(environment, workspace) as spoken:
+        begun = await spoken.ask("gemini/session/new", {})
+        session = {"sessionId": begun["sessionId"]}
+        assert begun["tokenCount"] > 0
+        assert await numbers(spoken, session) == (begun["tokenCount"],) * 2
+    async with editor(environment, workspace) as spoken:
+        assert await numbers(spoken, session) == (begun["tokenCount"],) * 2
+        await spoken.ask("gemini/session/rename", {**session, "title": "Parsing"})  # held, and not opened
+        assert await numbers(spoken, session) == (begun["tokenCount"],) * 2
+    async with editor(environment, workspace) as spoken:
+        assert await numbers(spoken, session) == (begun["tokenCount"],) * 2
+        assert (await spoken.ask("gemini/session/open", session))["tokenCount"] == begun["tokenCount"]
+
+
 async def test_a_fork_has_the_number_of_the_chat_that_it_is_a_fork_of(
     tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
 ) -> None:

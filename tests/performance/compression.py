@@ -148,7 +148,7 @@ class _Size:
     def _rested(self, contents: list[Content]) -> Session:
         """The same after a pause long enough to look through it, which it is from half of the trigger on."""
         session = self._session(contents)
-        looking = session.compressions.preparations.looking
+        looking = session.compressions.ahead.task
         if looking is not None:
             self._runner.run(_end_of(looking))
         return session

@@ -18,11 +18,11 @@ from gemini_companion.adapters.vault.vault import Vault
 from gemini_companion.sessions.compression.ahead import look_ahead
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
-from gemini_companion.sessions.events import SettingsChanged
 from gemini_companion.sessions.models.port import Capabilities, LocalContext, ModelChunk, ModelRequest
 from gemini_companion.sessions.putting_away import put_away_hidden
 from gemini_companion.sessions.recall.service import recall
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.surrounding_events import SettingsChanged
 from gemini_companion.sessions.transcript.pages import history_page
 from gemini_companion.sessions.turn.loop import is_named
 from gemini_companion.tools.tool import ToolOutput

@@ -18,9 +18,10 @@ from gemini_companion.sessions.events import MessageDelta, MessageDiscarded, Pro
 from gemini_companion.sessions.interchange import encode_session, text_of
 from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.ports import SessionMeta
-from gemini_companion.sessions.results import ChatResult, HistoryItem
+from gemini_companion.sessions.results import ChatResult
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.pages import history_page
+from gemini_companion.sessions.transcript.results import HistoryItem
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.sessions.conftest import Opener
 from tests.support.patience import PATIENCE, until
@@ -128,6 +129,29 @@ async def test_it_goes_along_in_an_export_and_a_fork(studio: Studio, tmp_path: P
     assert await shown(await studio.app.load(studio.client, imported.session_id)) == expected
     fork = await asyncio.create_task(studio.app.fork(studio.client, session.session_id, None))
     assert await shown(await studio.app.load(studio.client, fork.session_id)) == expected
+
+
+@pytest.mark.parametrize("rounds", [0, 1])
+async def test_a_fork_in_the_middle_of_an_answer_has_it_as_far_as_it_was_shown(tmp_path: Path, rounds: int) -> None:
+    studio = Studio(tmp_path, tools=[SampleTool("read_file", "read")], tooling=allowing())
+    await studio.chat("first")
+    studio.model.streams = [calls(("read_file", {}), text="I look.")] * rounds
+    studio.model.streams.append([piece("Hm.", thought=True), piece("Half an "), piece("ans"), asyncio.Event()])
+    chatting = asyncio.create_task(studio.chat("Go."))
+    await until(lambda: [one.text for one in studio.heard.of(MessageDelta)][-1:] == ["ans"])
+    source = await studio.session()
+    forked = await studio.app.fork(studio.client, source.session_id, None)
+    fork = await studio.app.load(studio.client, forked.session_id)
+    behind = "toolResult" if rounds else "prompt"
+    assert await shown(fork) == [(behind, "interrupted", Shown(text="Half an ans", thoughts="Hm."))]
+    assert "Half" not in str(fork.history.contents())
+    assert (await studio.app.cancel(studio.client, source.session_id)).cancelled
+    with pytest.raises(Cancelled):
+        await chatting
+    assert await shown(source) == [(behind, "cancelled", Shown(text="Half an ans", thoughts="Hm."))]
+    earlier = await studio.app.fork(studio.client, source.session_id, 1)
+    assert await shown(await studio.app.load(studio.client, earlier.session_id)) == []
+    await studio.app.close()
 
 
 async def test_of_a_long_one_the_end_is_cut_with_a_mark(studio: Studio) -> None:

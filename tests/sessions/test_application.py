@@ -149,7 +149,7 @@ async def test_a_session_that_could_not_be_deleted_goes_on_as_before(
     with pytest.raises(StorageFault):
         await studio.app.delete(session.session_id)
     assert not session.is_gone
-    assert session.compressions.preparations.may_look
+    assert session.compressions.ahead.is_allowed
     assert (await studio.chat("two")).session_id == session.session_id
 
 

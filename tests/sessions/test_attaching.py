@@ -16,8 +16,8 @@ from gemini_companion.engine.history.log import PromptEntry, decode_entry, encod
 from gemini_companion.engine.prompts.attachments import read_attachment
 from gemini_companion.sessions.context.mentions import HUGE_BYTES, MAX_CHARACTERS, MAX_FILES
 from gemini_companion.sessions.events import ContextWindowWillOverflow, FilesAttached, PromptQueued
-from gemini_companion.sessions.results import HistoryItem
 from gemini_companion.sessions.transcript.pages import history_page
+from gemini_companion.sessions.transcript.results import HistoryItem
 from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
 

@@ -69,7 +69,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Looks]:
 
 async def looked_through(session: Session) -> None:
     """Wait until nothing is looked through any more."""
-    looking = session.compressions.preparations.looking
+    looking = session.compressions.ahead.task
     assert looking is not None
     await asyncio.wait({looking}, timeout=PATIENCE)
 
@@ -175,7 +175,7 @@ async def test_a_chat_that_is_deleted_while_its_turn_runs_is_not_looked_through_
 ):
     session = await filled(studio, 0.9, dialogue(ROUNDS))
     await looked_through(session)
-    before = session.compressions.preparations.looking
+    before = session.compressions.ahead.task
     studio.model.gate.clear()
     turn = asyncio.create_task(studio.chat("hello"))
     while session.lane.is_idle:
@@ -183,7 +183,7 @@ async def test_a_chat_that_is_deleted_while_its_turn_runs_is_not_looked_through_
     await studio.app.delete(session.session_id)
     await asyncio.wait({turn}, timeout=PATIENCE)
     assert isinstance(turn.exception(), Cancelled)
-    assert session.compressions.preparations.looking is before
+    assert session.compressions.ahead.task is before
 
 
 async def test_a_chat_that_is_only_read_is_left_alone(tmp_path: Path, looks: Looks):
@@ -196,7 +196,7 @@ async def test_a_chat_that_is_only_read_is_left_alone(tmp_path: Path, looks: Loo
     for _ in range(3):
         read = await studio.app.load(studio.client, session.session_id)
         assert read is not session
-        if read.compressions.preparations.looking is not None:
+        if read.compressions.ahead.task is not None:
             await looked_through(read)
     assert not looks.found
 

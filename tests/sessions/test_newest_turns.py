@@ -16,9 +16,9 @@ from gemini_companion.engine.errors import CompanionError, ModelUnavailable, Ses
 from gemini_companion.engine.history.content import Content
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.models.port import ModelChunk
-from gemini_companion.sessions.results import NewestContents
 from gemini_companion.sessions.transcript.newest import newest_contents
 from gemini_companion.sessions.transcript.pages import history_page
+from gemini_companion.sessions.transcript.results import NewestContents
 from tests.support.conversations import dialogue
 from tests.support.patience import PATIENCE
 from tests.support.sessions import ManualClock, Studio

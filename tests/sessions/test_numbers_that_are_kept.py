@@ -108,6 +108,20 @@ def test_one_that_was_kept_without_its_view_is_estimated() -> None:
     assert source_after(msgspec.structs.replace(kept(), epoch=0)) == "estimate"
 
 
+async def test_a_chat_whose_number_was_never_kept_has_the_whole_one_in_the_list_once_it_is_held(opened: Any) -> None:
+    first: Studio = opened()
+    session = await first.load(dialogue(10))
+    before = session.token_count(session.choice())
+    await first.store.save_meta(msgspec.structs.replace(session.meta, token_count=0, counted=None))
+    await first.app.close()
+    second: Studio = opened()
+    await second.app.rename(second.client, session.session_id, "Parsing")
+    assert (await second.app.list_sessions()).sessions[0].token_count == before.tokens
+    await second.app.close()
+    third: Studio = opened()
+    assert (await third.app.list_sessions()).sessions[0].token_count == before.tokens
+
+
 async def _ask_for_nothing(_: Studio, __: Session) -> None:
     """What is prepared is written when the session's number is kept already."""
 

@@ -45,7 +45,7 @@ def desk(tmp_path: Path) -> Callable[[str], Studio]:
 
 async def at_rest(session: Session) -> None:
     """Until what is done while nothing runs is done."""
-    looking = session.compressions.preparations.looking
+    looking = session.compressions.ahead.task
     async with asyncio.timeout(PATIENCE):
         if looking is not None:
             await asyncio.wait({looking})
@@ -281,18 +281,18 @@ async def test_an_undo_that_comes_while_the_first_is_packed_unpacks_nothing_on_t
 ) -> None:
     studio = desk("meanwhile")
     session = await studio.load(dialogue(40))
-    preparations = session.compressions.preparations
-    preparations.may_look = False
+    ahead = session.compressions.ahead
+    ahead.is_allowed = False
     assert (await studio.compress()).status == "COMPRESSED"
     await studio.chat("Go on.")
-    preparations.may_look = True
+    ahead.is_allowed = True
     append, unpacked = studio.store.append, 0
     unpack = Sources.unpack
 
     async def slow(*args: Any, **more: Any) -> Any:
         """A disk that takes longer than the packing."""
-        assert preparations.looking is not None
-        await asyncio.wait({preparations.looking})
+        assert ahead.task is not None
+        await asyncio.wait({ahead.task})
         return await append(*args, **more)
 
     def counted(self: Sources) -> None:

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import pytest
 
 from gemini_companion.engine.history.content import Content
-from gemini_companion.sessions.results import HistoryPage
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.pages import history_page
+from gemini_companion.sessions.transcript.results import HistoryPage
 from tests.support.conversations import dialogue
 from tests.support.sessions import Studio
 

@@ -18,10 +18,10 @@ from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.sessions.events import IdeContextSent, MessageDelta, TurnCancelled
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelRequest
 from gemini_companion.sessions.ports import StoredEvent
-from gemini_companion.sessions.results import ContextReceipt
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.inspection import compression_list, event_page
 from gemini_companion.sessions.transcript.pages import history_page
+from gemini_companion.sessions.transcript.results import ContextReceipt
 from tests.sessions.conftest import Opener
 from tests.support.patience import PATIENCE
 from tests.support.sample_tools import SampleTool, allowing

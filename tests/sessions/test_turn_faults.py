@@ -26,6 +26,8 @@ from gemini_companion.sessions.events import (
     TurnFailed,
 )
 from gemini_companion.sessions.models.port import ModelChunk
+from gemini_companion.sessions.transcript.inspection import compression_list
+from gemini_companion.sessions.transcript.pages import history_page
 from tests.hostile.timing import slowness
 from tests.support.scripted_model import chunks
 from tests.support.sessions import Studio
@@ -161,6 +163,22 @@ async def test_a_compression_tells_as_it_begins_whether_it_stands_behind_the_tur
     session = await studio.session()
     places = {type(entry): entry.seq for entry in session.history.entries}
     assert places[PromptEntry] < places[CompressionEntry] < places[ReplyEntry]
+
+
+async def test_a_listing_tells_whether_a_compression_ran_within_a_turn_that_failed(studio: Studio) -> None:
+    for number in range(6):
+        await studio.chat(f"{number} " + "word " * 300)
+    studio.model.streams = [ContextOverflow("too large"), Unauthenticated("No.")]
+    with pytest.raises(Unauthenticated):
+        await studio.chat("go on")
+    session = await studio.session()
+    await studio.compress()
+    within, behind = [one.seq for one in reversed(compression_list(session).compressions)]
+    items = (await history_page(session, "transcript", cursor=None, limit=None)).contents
+    (failed,) = [item for item in items if item.kind == "prompt" and item.outcome == "failed"]
+    assert failed.end_seq is not None
+    assert failed.seq < within < failed.end_seq < behind
+    assert [item for item in items if item.outcome is None and item.end_seq is not None] == []
 
 
 async def test_a_provider_overflow_that_compression_does_not_cure_fails_the_turn(studio: Studio) -> None:

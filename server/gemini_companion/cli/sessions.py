@@ -17,13 +17,15 @@ from gemini_companion.cli.files import write_whole
 from gemini_companion.cli.gemini_cli_folder import chats_folder, file_name
 from gemini_companion.cli.terminal import harmless, on_one_line
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound
+from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.interchange.gemini_cli_export import gemini_cli_id
-from gemini_companion.sessions.results import CompressionStatusReport, HistoryItem, SessionInfo, item_content
+from gemini_companion.sessions.results import CompressionStatusReport, SessionInfo
 from gemini_companion.sessions.transcript.pages import history_page
+from gemini_companion.sessions.transcript.results import HistoryItem
 from gemini_companion.settings.load import SettingsLoader
 
 
@@ -187,7 +189,11 @@ async def _show(app: Application, client: Client, options: argparse.Namespace) -
         return
     for item in page.contents:
         print(f"--- {item.kind}{_marks(item)}")
-        print(harmless(visible_text(item_content(item)) or json.dumps(item.parts, ensure_ascii=False)))
+        print(
+            harmless(
+                visible_text(Content(role=item.role, parts=item.parts)) or json.dumps(item.parts, ensure_ascii=False)
+            )
+        )
         if item.shown is not None and item.shown.text:
             print(f"--- what came of the answer\n{harmless(item.shown.text)}")
 

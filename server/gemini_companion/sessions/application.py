@@ -19,7 +19,7 @@ from gemini_companion.sessions.compression.service import compress, compress_by_
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.late_environment import refresh_environment
 from gemini_companion.sessions.deleting import delete_session
-from gemini_companion.sessions.events import Event, TrustChanged
+from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.forking import Fork, fork_of
 from gemini_companion.sessions.late_interchange import export_text, imported_file
 from gemini_companion.sessions.late_statistics import LateStatistics
@@ -31,6 +31,7 @@ from gemini_companion.sessions.results import CancelResult, ChatResult, ExportFo
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.session_info import kept, listed, session_info, titled
+from gemini_companion.sessions.surrounding_events import TrustChanged
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.prompt import check_prompt, slash_compression, unescaped
 from gemini_companion.sessions.turn.titles import Titles
@@ -173,8 +174,7 @@ class Application:
             )
             async with self._sessions.made(meta, entries, fork) as session:
                 await refresh_environment(session)
-                if entries or fork:
-                    await session.update_listing()
+                await session.update_listing(is_change=False)
             switch.to(meta.session_id)  # from here on it is asked for: nothing is waited for until that is answered
             self.expect_prompt()
             return session

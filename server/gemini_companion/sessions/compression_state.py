@@ -215,16 +215,8 @@ class Preparations:
         """The token count below which none is begun."""
         self.joined: str | None = None
         """Id of a person's preview that was under way when one would have been prepared."""
-        self.failed_for: tuple[str | None, int] | None = None
-        """The turn and the newest content for which an automatic run came to nothing; see `service._prompt_of`."""
         self.idle: asyncio.Task[None] | None = None
         """Waits for idle time."""
-        self.looking: asyncio.Task[None] | None = None
-        """Looks through contents ahead (`compression/ahead`)."""
-        self.looked_through = 0
-        """How many of the history's sources were."""
-        self.may_look = True
-        """False from the session's end on: a turn that ends with it begins nothing any more."""
 
     def forget_failures(self) -> None:
         """What failed before says nothing of the next."""
@@ -235,11 +227,22 @@ class Preparations:
         if self.idle is not None:
             self.idle.cancel()
 
-    def stop_looking(self) -> None:
+
+class LookingAhead:
+    """What this process remembers of looking through a session's contents (`compression/ahead`)."""
+
+    def __init__(self) -> None:
+        self.task: asyncio.Task[None] | None = None
+        self.reached = 0
+        """How many of the history's sources were looked through."""
+        self.is_allowed = True
+        """False from the session's end on: a turn that ends with it begins nothing any more."""
+
+    def stop(self) -> None:
         """The session ends, or is let go."""
-        self.may_look = False
-        if self.looking is not None:
-            self.looking.cancel()
+        self.is_allowed = False
+        if self.task is not None:
+            self.task.cancel()
 
 
 class ActiveCompressions:
@@ -249,7 +252,10 @@ class ActiveCompressions:
         self._known: list[Compression] = []
         self.undos: dict[str, Job[CompressionResult]] = {}
         """Undos that wait or run, by the compression that they were asked for."""
+        self.failed_for: tuple[str | None, int] | None = None
+        """The turn and the newest content for which an automatic run came to nothing; see `service._prompt_of`."""
         self.preparations = Preparations()
+        self.ahead = LookingAhead()
 
     def add(self, compression: Compression) -> None:
         """Others may see it and join it from here on."""
@@ -314,7 +320,7 @@ class ActiveCompressions:
     def beside(self) -> list[Job[CompressionResult]]:
         """The jobs of all previews, to be ended with the session; none is begun in idle time any more."""
         self.preparations.stop_waiting()
-        self.preparations.stop_looking()
+        self.ahead.stop()
         return [preview.job for preview in self.previews()]
 
     def previews(self, compression_id: str | None = None) -> list[Compression]:

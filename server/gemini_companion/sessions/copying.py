@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 import msgspec
 
 from gemini_companion.engine.history.log import Entry, ResumeEntry, ToolResultEntry, TurnEndEntry
 from gemini_companion.engine.history.rounds import finished_to, open_reply
+from gemini_companion.engine.history.shown import Shown
 from gemini_companion.engine.history.tool_state import ToolState
 from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.sessions.services import Services
@@ -20,24 +22,28 @@ def closing(
     services: Services,
     why: Literal["fork", "import"],
     known: tuple[Transcript, ToolState] | None = None,
+    shown: Mapping[str, Shown] = MappingProxyType({}),
 ) -> tuple[Entry, ...]:
     """What is written behind the entries of a copy: every turn has ended, every call has a result, and the view a new
-    epoch; see `ends_of_open_turns`.
+    epoch.
+
+    `known` is what the entries say, where somebody has taken them in already; `shown`, by turn, what people see of an
+    answer that they do not have yet.
     """
-    ends = ends_of_open_turns(entries, services, why, known)
+    ends = _ends_of_open_turns(entries, services, why, known, shown)
     last = next((one.seq for one in (*reversed(ends), *entries[-1:])), 0)
     return (*ends, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))
 
 
-def ends_of_open_turns(
+def _ends_of_open_turns(
     entries: Sequence[Entry],
     services: Services,
     reason: Literal["fork", "import"],
-    known: tuple[Transcript, ToolState] | None = None,
+    known: tuple[Transcript, ToolState] | None,
+    shown: Mapping[str, Shown],
 ) -> tuple[Entry, ...]:
     """Entries that end the turns and the changes under way, and give every call that is in the view a result.
 
-    `known` is what the entries say, where somebody has taken them in already.
     A call is made where it was asked for: a copy that made it again would do its work twice. What it does to files is
     recorded there too: settled here, everything since the copy would be listed as its work.
     """
@@ -54,7 +60,13 @@ def ends_of_open_turns(
         seq += 1
         added.append(
             TurnEndEntry(
-                **_stamp(services), seq=seq, turn_id=turn_id, outcome="interrupted", kept_to=kept_to, reason=reason
+                **_stamp(services),
+                seq=seq,
+                turn_id=turn_id,
+                outcome="interrupted",
+                kept_to=kept_to,
+                reason=reason,
+                shown=shown.get(turn_id),
             )
         )
     for change in state.changes.open:

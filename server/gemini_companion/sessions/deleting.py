@@ -21,5 +21,5 @@ async def delete_session(session_id: str, sessions: SessionRegistry, tooling: To
     except BaseException:
         for one in chat_and_agents:
             if (session := sessions.get(one)) is not None:
-                session.is_gone, session.compressions.preparations.may_look = False, True
+                session.is_gone, session.compressions.ahead.is_allowed = False, True
         raise

@@ -33,8 +33,15 @@ from gemini_companion.sessions.compression_events import (
     CompressionUndone,
 )
 from gemini_companion.sessions.event import SessionEvent
-from gemini_companion.sessions.mcp.results import McpServerState
 from gemini_companion.sessions.results import ErrorData
+from gemini_companion.sessions.surrounding_events import (
+    McpServersChanged,
+    MemoryChanged,
+    SettingsChanged,
+    SkillsChanged,
+    SlashCommandsChanged,
+    TrustChanged,
+)
 from gemini_companion.sessions.tool_events import (
     ChangesChanged,
     CommandsChanged,
@@ -218,36 +225,10 @@ class MaxTurnsReached(SessionEvent, tag="maxTurnsReached", frozen=True, kw_only=
     limit: int
 
 
-class MemoryChanged(SessionEvent, tag="memoryChanged", frozen=True, kw_only=True):
-    """Memory files changed; absolute paths."""
-
-    paths: tuple[str, ...]
-
-
 class CommandExpanded(SessionEvent, tag="commandExpanded", frozen=True, kw_only=True):
     """The turn's prompt is a slash command, and stands in the log with all that it stands for."""
 
     command: CommandUse
-
-
-class SlashCommandsChanged(SessionEvent, tag="slashCommandsChanged", frozen=True, kw_only=True):
-    """There are other slash commands than before."""
-
-
-class SkillsChanged(SessionEvent, tag="skillsChanged", frozen=True, kw_only=True):
-    """There are other skills than before."""
-
-
-class McpServersChanged(SessionEvent, tag="mcpServersChanged", frozen=True, kw_only=True):
-    """MCP servers were started, ended, failed, or offer other tools: all of them, by name."""
-
-    servers: tuple[McpServerState, ...]
-
-
-class SettingsChanged(SessionEvent, tag="settingsChanged", frozen=True, kw_only=True):
-    """Settings changed; dotted keys."""
-
-    keys: tuple[str, ...]
 
 
 class ConstraintsChanged(SessionEvent, tag="constraintsChanged", frozen=True, kw_only=True):
@@ -275,12 +256,6 @@ class TitleChanged(SessionEvent, tag="titleChanged", frozen=True, kw_only=True):
     """The session has a new title: generated, or set by a client."""
 
     title: str
-
-
-class TrustChanged(SessionEvent, tag="trustChanged", frozen=True, kw_only=True):
-    """The workspace became trusted, or ceased to be."""
-
-    trusted: bool
 
 
 Event: TypeAlias = (

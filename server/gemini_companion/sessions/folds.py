@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from gemini_companion.engine.compression.breaker import Breaker
 from gemini_companion.engine.compression.experience import Experience
@@ -25,8 +25,6 @@ from gemini_companion.engine.history.tool_state import ToolState
 from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.statistics.spending import Spending
-
-_WITH_RESULT: Final = (AttemptEntry, CompressionEntry, UndoEntry)
 
 
 class Folds(NamedTuple):
@@ -83,8 +81,7 @@ class Folds(NamedTuple):
         history.epoch -= len(others)
         unsaid = [entry for entry in log if not isinstance(entry, ContentEntry)]
         folds = Transcript(log), ToolState(log), Breaker(unsaid), Experience(log), Prepared(unsaid), Spending(unsaid)
-        results = (entry.result for entry in reversed(unsaid) if isinstance(entry, _WITH_RESULT))
-        return Folds(history, *folds, 0 if was_told else self.due_ide_tokens, next(results, None))
+        return Folds(history, *folds, 0 if was_told else self.due_ide_tokens, newest_result(unsaid))
 
     def measured_with(self, measure: MeasureContent) -> Folds:
         """The same; what they take in from now on is measured with this estimate."""
@@ -113,6 +110,12 @@ class Takers(dict[type, tuple[Callable[[Entry], None], ...]]):
     def __missing__(self, kind: type) -> tuple[Callable[[Entry], None], ...]:
         takers = self[kind] = tuple(fold.apply for fold in self._folds if kind not in fold.ignored)
         return takers
+
+
+def newest_result(log: Sequence[Entry]) -> CompressionResult | None:
+    """Of the newest compression, undo or failed attempt; that nothing was to be done stands in no log."""
+    found = (one.result for one in reversed(log) if isinstance(one, AttemptEntry | CompressionEntry | UndoEntry))
+    return next(found, None)
 
 
 def empty_folds(measure: MeasureContent, counts: StoredCounts | None = None) -> Folds:

@@ -8,17 +8,13 @@ from typing import NamedTuple
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import (
-    AttemptEntry,
-    CompressionEntry,
-    CompressionResult,
     Entry,
     SteerOfferedEntry,
     TurnEndEntry,
-    UndoEntry,
 )
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.ledger import LedgerMemory, TokenLedger
-from gemini_companion.sessions.folds import Folds
+from gemini_companion.sessions.folds import Folds, newest_result
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.shared_entries import Ranges, ranges_of
 from gemini_companion.sessions.threads import load, off_loop
@@ -55,6 +51,7 @@ async def fork_of(source: Session, at_turn: str | int | None) -> Fork:
 
     history, entries = source.history, source.history.entries.copied()
     known = source.folds.copied() if history.excluded_from is None else None
+    shown = source.lane.shown if at_turn is None else {}
     memory = source.ledger.memory(source.choice().name, history.epoch)
 
     def work() -> Fork:
@@ -65,13 +62,14 @@ async def fork_of(source: Session, at_turn: str | int | None) -> Fork:
         if SteerOfferedEntry in set(map(type, shared)):
             shared = [entry for entry in shared if not isinstance(entry, SteerOfferedEntry)]  # sent where it was said
         if folds is None:
-            own = closing(shared, source.services, "fork")
+            own = closing(shared, source.services, "fork", shown=shown)
             return Fork(shared, own, _counts(history, shared), ledger=_ledger(memory, None))
         if len(shared) != len(folds.history.entries):
             folds.history.entries.only(shared)
         folds.tools_state.offered.clear()
-        own = closing(shared, source.services, "fork", (folds.transcript, folds.tools_state))
-        folds = folds._replace(last_result=_last_result(folds.last_result, shared))
+        own = closing(shared, source.services, "fork", (folds.transcript, folds.tools_state), shown)
+        if folds.last_result is not None and folds.last_result.status == "NOOP":
+            folds = folds._replace(last_result=newest_result(shared))
         # Where nothing but its opening is new, what raises the epoch, the view is the same.
         ledger = _ledger(memory, folds.history.epoch + 1 if is_whole and len(own) == 1 else None)
         return Fork(shared, own, StoredCounts(), folds, ledger)
@@ -116,13 +114,3 @@ def _counts(history: History, shared: Sequence[Entry]) -> StoredCounts:
     """Sizes of the entries that both have."""
     same = {entry.seq for entry in shared}
     return StoredCounts({item.seq: history.counting.counted(item) for item in history.sources if item.seq in same})
-
-
-def _last_result(last: CompressionResult | None, shared: Sequence[Entry]) -> CompressionResult | None:
-    """The last one that the log has; that nothing was to be done stands in none."""
-    if last is None or last.status != "NOOP":
-        return last
-    results = (
-        entry.result for entry in reversed(shared) if isinstance(entry, CompressionEntry | UndoEntry | AttemptEntry)
-    )
-    return next(results, None)

@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from gemini_companion.engine.errors import Cancelled, Overloaded
 from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.shown import Shown
 from gemini_companion.sessions.clients import Client
 
 T = TypeVar("T")
@@ -57,12 +58,15 @@ class Job(Generic[T]):
         abandon: Callable[[str], Awaitable[None]] | None = None,
         client: str = "",
         steer: Steer | None = None,
+        shown: Callable[[], Shown | None] = lambda: None,
     ) -> None:
         self.kind: JobKind = kind
         self.job_id = job_id
         self.client = client
         self.steer = steer
         """Takes a prompt along, while the job can; `None` if it never does."""
+        self.shown = shown
+        """What people see of an answer that it has not written; `None` if there is none."""
         self.cancelled_by = ""
         self.is_written = False
         """What it was asked for is on its way into the log, or there: too late to cancel it."""
@@ -165,6 +169,11 @@ class Lane:
     def running_turn(self) -> str | None:
         """The id of the turn that runs."""
         return next((job.job_id for job in self._holders if job.kind == "turn"), None)
+
+    @property
+    def shown(self) -> dict[str, Shown]:
+        """By turn, what people see of the answer under way."""
+        return {job.job_id: shown for job in self._holders if (shown := job.shown()) is not None}
 
     @property
     def is_idle(self) -> bool:

@@ -57,14 +57,14 @@ async def unpack_for(session: Session, undone: Sequence[str]) -> None:
     """Unpack, beside the event loop, what a view without these compressions shows."""
     sources, in_force = session.history.sources, session.history.in_force
     left = {key: entry for key, entry in in_force.items() if key not in undone}
-    preparations = session.compressions.preparations
-    if preparations.looking is not None:
-        preparations.looking.cancel()  # it would pack what is shown from here on; it begins anew with the next rest
-        await asyncio.wait({preparations.looking})
+    ahead = session.compressions.ahead
+    if ahead.task is not None:
+        ahead.task.cancel()  # it would pack what is shown from here on; it begins anew with the next rest
+        await asyncio.wait({ahead.task})
     if not sources.is_past_hidden(left):
         take = await off_loop(sources.units, sources.unpacking)
         take()
-        preparations.looked_through = 0  # other objects say the same now
+        ahead.reached = 0  # other objects say the same now
 
 
 def _packed(entries: Sequence[Entry], going: Sequence[Item], cache: FactCache | None, poll: Poll) -> list[Block]:

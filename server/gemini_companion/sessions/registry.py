@@ -57,7 +57,7 @@ class SessionRegistry:
         self._is_wanted = is_wanted
         self._sessions: dict[str, Session] = {}
         """Those that were used last stand at the end."""
-        self._taken: set[str] = set()
+        self._up_to_date: set[str] = set()
         """Those whose log was read, and closed, since their lease was taken. Others may have been written meanwhile."""
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._remnants: dict[str, Remnant] = {}
@@ -79,7 +79,7 @@ class SessionRegistry:
 
     def held(self, session_id: str) -> Session | None:
         """The session if it is loaded and held by this process, so that no other one writes to it; else `None`."""
-        is_held = session_id in self._taken and self._services.store.holds(session_id)
+        is_held = session_id in self._up_to_date and self._services.store.holds(session_id)
         return self._sessions.get(session_id) if is_held else None
 
     async def load(self, session_id: str) -> Session:
@@ -114,7 +114,7 @@ class SessionRegistry:
             if meta.agent is not None:
                 self._agents.setdefault(meta.agent.session_id, set()).add(meta.session_id)
             session = await self._fold(meta, entries, first_event=first, fork=fork)
-            self._taken.add(meta.session_id)
+            self._up_to_date.add(meta.session_id)
             await take_in_first_rules(session)
             yield self._used(session, asyncio.current_task())
 
@@ -127,7 +127,7 @@ class SessionRegistry:
             await self.delete(session_id)
         finally:  # one that could not be deleted is read anew: this one was ended
             self._sessions.pop(session_id, None)
-            self._taken.discard(session_id)
+            self._up_to_date.discard(session_id)
 
     def end_preparing(self) -> None:
         """A client has left a session: nothing is prepared in a chat that nobody has open, and where nothing runs."""
@@ -164,7 +164,7 @@ class SessionRegistry:
         for one in gone:
             if (left := self._sessions.pop(one, None)) is not None and is_much(len(left.history.entries)):
                 COLLECTOR.has_gone(left)
-            self._taken.discard(one)
+            self._up_to_date.discard(one)
             self._remnants.pop(one, None)
             hooks.forget(one)
         return gone
@@ -208,9 +208,9 @@ class SessionRegistry:
             del self._sessions[session_id]
             if is_much(len(session.history.entries)):
                 COLLECTOR.has_gone(session)
-            self._taken.discard(session_id)
+            self._up_to_date.discard(session_id)
             session.channel.keep_deltas()
-            session.compressions.preparations.stop_looking()
+            session.compressions.ahead.stop()
             if not self._services.store.holds(session_id):
                 return
             self._remnants.pop(session_id, None)
@@ -259,7 +259,7 @@ class SessionRegistry:
         async with self._opening.setdefault(session_id, asyncio.Lock()):
             if (session := self.held(session_id)) is not None:
                 return self._used(session, user)
-            self._taken.discard(session_id)
+            self._up_to_date.discard(session_id)
             last_held = await store.hold(session_id, take_over=take_over)
             if (stale := self._still_running(session_id)) is not None:
                 await stale.stop("takeOver")  # the lease was another's meanwhile: what began before that cannot be kept
@@ -280,7 +280,7 @@ class SessionRegistry:
                 self._sessions.pop(session_id, None)  # the next one tries again from the beginning
                 raise
             self._remnants.pop(session_id, None)
-            self._taken.add(session_id)
+            self._up_to_date.add(session_id)
             return self._used(session, user)
 
     async def _read(self, session_id: str) -> tuple[SessionMeta, Sequence[Entry], StoredCounts]:
@@ -344,7 +344,7 @@ class SessionRegistry:
 
 
 async def _surround(session: Session, remnant: Remnant | None) -> None:
-    """Build what stands ahead of a conversation that is no subagent's, where the number that lists show counts that."""
+    """Build what stands ahead of a conversation that is no subagent's: the number that lists show counts that."""
     count_on(session.ledger, session.history, session.meta.counted)
-    if (remnant and remnant.is_surrounded) or (session.meta.token_count and session.meta.agent is None):
+    if session.meta.agent is None or (remnant and remnant.is_surrounded):
         await refresh_environment(session)

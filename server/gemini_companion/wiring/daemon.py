@@ -158,8 +158,8 @@ class Daemon:
 
     def _build_memory(self, watches: Watches) -> MemoryService:
         from gemini_companion.adapters.memory.files import DiskMemoryFiles
-        from gemini_companion.sessions.events import MemoryChanged
         from gemini_companion.sessions.memory.service import MemoryService
+        from gemini_companion.sessions.surrounding_events import MemoryChanged
 
         return MemoryService(
             DiskMemoryFiles(home_directory(self._env)),

@@ -29,7 +29,7 @@ def build_extending(
     from gemini_companion.sessions.commands.custom import CustomCommands
     from gemini_companion.sessions.commands.files import FileWish
     from gemini_companion.sessions.commands.registry import SlashCommands
-    from gemini_companion.sessions.events import SlashCommandsChanged
+    from gemini_companion.sessions.surrounding_events import SlashCommandsChanged
 
     def wish() -> FileWish:
         return FileWish(folders=tuple(folders()), trusted=settings.is_trusted())
@@ -43,8 +43,8 @@ def build_extending(
 
     def make_skills() -> SkillService:
         from gemini_companion.adapters.extending.skill_files import DiskSkillFiles
-        from gemini_companion.sessions.events import SkillsChanged
         from gemini_companion.sessions.skills.service import SkillService
+        from gemini_companion.sessions.surrounding_events import SkillsChanged
 
         return SkillService(
             DiskSkillFiles(str(home)),

@@ -35,8 +35,8 @@ def _servers(env: Mapping[str, str], settings: SettingsService, app: Callable[[]
     from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.mcp.choices import ChoicesInFile
     from gemini_companion.adapters.mcp.connector import McpConnector
-    from gemini_companion.sessions.events import McpServersChanged, SlashCommandsChanged
     from gemini_companion.sessions.mcp.service import McpService
+    from gemini_companion.sessions.surrounding_events import McpServersChanged, SlashCommandsChanged
 
     def folders() -> tuple[str, ...]:
         running = app()

@@ -108,6 +108,27 @@ async def test_a_turn_that_says_the_rule_again_keeps_it(studio: Studio):
     assert [one.text for one in (await studio.session()).history.standing] == ["Never push."]
 
 
+async def test_a_proposal_that_the_person_set_since_stays_and_is_not_made_again(studio: Studio):
+    studio.set(compression_constraints="ask")
+    first = await studio.chat("Never push. Write the tests.")
+    session = await studio.session()
+    (one,) = session.history.constraints.all()
+    await set_constraint(session, constraint_id=one.constraint_id, state="released")
+    await set_constraint(session, constraint_id=one.constraint_id, state="proposed")
+    await studio.chat("Never push. Write better tests.", replaces=first.turn_id)
+    assert await rules(studio) == [("Never push.", "proposed")]
+
+
+async def test_proposals_that_go_with_the_replaced_turn_push_out_no_other(studio: Studio):
+    studio.set(compression_constraints="ask")
+    await studio.chat("Never push.")
+    many = "\n".join(f"Never use the name n{number}." for number in range(MOST_PROPOSED - 1))
+    first = await studio.chat(many)
+    await studio.chat(f"{many}\nGo on.", replaces=first.turn_id)
+    assert (await rules(studio))[0] == ("Never push.", "proposed")
+    assert [state for _, state in await rules(studio)].count("proposed") == MOST_PROPOSED
+
+
 async def test_without_a_new_answer_the_rules_are_as_they_were(studio: Studio):
     first = await studio.chat("Never push. Write the tests.")
     studio.model.streams = [Unauthenticated("down")]

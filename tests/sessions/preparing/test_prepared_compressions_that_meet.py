@@ -17,9 +17,10 @@ from gemini_companion.sessions.compression_events import (
     CompressionFailed,
     CompressionStarted,
 )
-from gemini_companion.sessions.events import SettingsChanged, WaitingForSlot
+from gemini_companion.sessions.events import WaitingForSlot
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.surrounding_events import SettingsChanged
 from tests.support.patience import until, until_in
 from tests.support.preparing_desk import (
     BOTH_CALLS,

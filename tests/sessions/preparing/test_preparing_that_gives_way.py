@@ -11,8 +11,8 @@ from gemini_companion.engine.errors import Cancelled
 from gemini_companion.engine.history.log import PreviewEntry
 from gemini_companion.sessions.compression.background import wait_for_idle_time
 from gemini_companion.sessions.compression_events import CompressionPrepared, CompressionStarted
-from gemini_companion.sessions.events import SettingsChanged
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.surrounding_events import SettingsChanged
 from tests.support.preparing_desk import begin, chat_at, hold_writes, prepared, preview_held, settled, state, within
 from tests.support.scripted_hooks import hook, use
 from tests.support.sessions import Studio

@@ -22,6 +22,14 @@ export interface Transcript {
 
 type Part = Readonly<Record<string, unknown>>;
 
+/** Where the rows of a turn are, and what its answer has so far. */
+interface Turn {
+  prompt?: number;
+  answer?: number;
+  receipt?: Receipt;
+  results?: number;
+}
+
 /** What a person or a model said in words: text parts that are no thoughts; media by their type. */
 export function visibleText(parts: readonly Part[]): string {
   return parts.map(textOf).join("");
@@ -65,7 +73,9 @@ export function rowsOf(
     .filter((info) => typeof info.seq === "number")
     .sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
   const undoable = dividers.filter((info) => info.state === "inForce" && info.fromFile !== true).at(-1)?.compressionId;
-  const turns = new Map<string, { prompt?: number; answer?: number; receipt?: Receipt; results?: number }>();
+  const turns = new Map<string, Turn>();
+  /** The newest turn, as long as its answer said nothing and stands last; and where it ended. */
+  let silent: { readonly turn: Turn; readonly end: number } | undefined;
   let next = 0;
   for (const item of transcript.items) {
     for (; next < dividers.length && (dividers[next]?.seq ?? Infinity) < item.seq; next += 1)
@@ -86,13 +96,19 @@ export function rowsOf(
   });
 
   function pushDivider(info: CompressionInfo | undefined): void {
-    if (info) rows.push(dividerOf(info, info.compressionId === undoable, transcript.discarded.has(info.compressionId)));
+    if (!info) return;
+    const row = dividerOf(info, info.compressionId === undoable, transcript.discarded.has(info.compressionId));
+    // Live it stands above the answer that it made room for.
+    if (info.trigger === "manual" || (info.seq ?? Infinity) > (silent?.end ?? 0)) silent = undefined;
+    rows.splice(silent?.turn.answer ?? rows.length, 0, row);
+    if (silent) silent.turn.answer = rows.length - 1;
   }
 
   function place(item: HistoryItem): void {
     const turnId = item.turnId ?? `entry-${item.entryId}`;
     const turn = turns.get(turnId) ?? {};
     turns.set(turnId, turn);
+    if (item.kind !== "ide") silent = undefined;
     const dated = {
       ...(item.time === undefined ? {} : { time: item.time }),
       ...(item.hiddenBy === undefined ? {} : { hiddenBy: item.hiddenBy }),
@@ -117,6 +133,7 @@ export function rowsOf(
       if (item.outcome !== undefined && (item.outcome !== "replaced" || item.shown)) {
         turn.answer = rows.length;
         rows.push(unanswered(item, turnId, dated, t));
+        silent = { turn, end: item.endSeq ?? 0 };
       }
     } else if (item.kind === "reply") {
       const before = turn.answer === undefined ? undefined : rows[turn.answer];

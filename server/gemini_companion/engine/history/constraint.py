@@ -79,7 +79,7 @@ class ConstraintLedger(Fold):
     def standing(self, without_turn: str | None = None) -> tuple[Constraint, ...]:
         """Those in force, oldest first; as if a turn had never been, if one is named."""
         held: Iterable[Constraint] = self._held.values()
-        if without_turn is not None and (gone := self._brought_by(without_turn)):
+        if without_turn is not None and (gone := self.brought_by(without_turn)):
             back = {gone_one.replaces: gone_one.constraint_id for gone_one in gone}
             held = [
                 self._before[one.constraint_id] if self._is_replaced_by(one, back.get(one.constraint_id)) else one
@@ -87,6 +87,10 @@ class ConstraintLedger(Fold):
                 if one not in gone
             ]
         return tuple(one for one in held if one.state == "inForce")
+
+    def brought_by(self, turn_id: str) -> list[Constraint]:
+        """Those that go with a turn that is replaced: its prompt brought them about, and nobody has set them since."""
+        return [self._held[constraint_id] for constraint_id in self._brought.get(turn_id, ())]
 
     def entry_ids(self, constraint_ids: Iterable[str]) -> tuple[str, ...]:
         """Ids of the newest entries that tell of these constraints."""
@@ -141,7 +145,7 @@ class ConstraintLedger(Fold):
     def withdraw(self, turn_id: str) -> tuple[str, ...]:
         """The turn was replaced by another one: what its prompt alone brought about is taken back with it."""
         changed: list[str] = []
-        for one in self._brought_by(turn_id):
+        for one in self.brought_by(turn_id):
             self._set_by_hand(one.constraint_id)
             self._held[one.constraint_id] = msgspec.structs.replace(one, state="released")
             changed.append(one.constraint_id)
@@ -150,9 +154,6 @@ class ConstraintLedger(Fold):
                 self._held[old.constraint_id] = self._before.pop(old.constraint_id)
                 changed.append(old.constraint_id)
         return tuple(changed)
-
-    def _brought_by(self, turn_id: str) -> list[Constraint]:
-        return [self._held[constraint_id] for constraint_id in self._brought.get(turn_id, ())]
 
     def _set_by_hand(self, constraint_id: str) -> None:
         """It no longer goes with the turn that brought it about."""

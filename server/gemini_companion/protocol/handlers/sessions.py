@@ -26,12 +26,12 @@ from gemini_companion.sessions.models.results import ModelReport
 from gemini_companion.sessions.results import (
     EventPage,
     Exported,
-    NewestContents,
     SessionInfo,
     SessionList,
 )
 from gemini_companion.sessions.transcript import inspection
 from gemini_companion.sessions.transcript.newest import newest_contents
+from gemini_companion.sessions.transcript.results import NewestContents
 
 
 async def new(host: Host, params: NewSessionParams) -> SessionInfo:

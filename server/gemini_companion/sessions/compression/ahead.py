@@ -33,9 +33,9 @@ TOKENS_AT_ONCE: Final = 50_000
 
 def look_ahead(session: Session) -> None:
     """Begin to look through what was not looked through yet, unless something runs, or the session was ended."""
-    preparations = session.compressions.preparations
-    if preparations.may_look and is_free(session) and (preparations.looking is None or preparations.looking.done()):
-        preparations.looking = asyncio.create_task(_look(session), name=f"ahead:{session.session_id}")
+    ahead = session.compressions.ahead
+    if ahead.is_allowed and is_free(session) and (ahead.task is None or ahead.task.done()):
+        ahead.task = asyncio.create_task(_look(session), name=f"ahead:{session.session_id}")
 
 
 def is_free(session: Session) -> bool:
@@ -48,18 +48,18 @@ def is_free(session: Session) -> bool:
 
 
 async def _look(session: Session) -> None:
-    preparations = session.compressions.preparations
+    ahead = session.compressions.ahead
     try:
         await put_away_hidden(session)
         if not _may_be_compressed(session):
             return
         await load("gemini_companion.engine.compression.sources")
         items, cache = session.history.sources.copied(), session.fact_cache
-        at = preparations.looked_through if preparations.looked_through <= len(items) else 0
+        at = ahead.reached if ahead.reached <= len(items) else 0
         while at < len(items) and is_free(session):
             some = _together(items, at)
             await in_thread(partial(_look_through, cache, some))
-            preparations.looked_through = at = at + len(some)
+            ahead.reached = at = at + len(some)
     except CompanionError as fault:
         logger.info("Nothing was looked through ahead: %s", fault.message)
     except Exception:

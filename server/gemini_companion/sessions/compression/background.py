@@ -28,9 +28,10 @@ from gemini_companion.sessions.compression.cost import waiting
 from gemini_companion.sessions.compression.job import new_compression
 from gemini_companion.sessions.compression.late import execute, install_preview
 from gemini_companion.sessions.compression_state import NO_WISH, Compression
-from gemini_companion.sessions.events import Event, SettingsChanged
+from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.surrounding_events import SettingsChanged
 
 logger = logging.getLogger(__name__)
 

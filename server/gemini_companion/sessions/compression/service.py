@@ -126,11 +126,11 @@ async def compress_at_safe_point(
     if not rescue and (result := waiting(session, choice)) is not None:
         return result
     before, prompt = session.history.version, _prompt_of(session)
-    if rescue and session.compressions.preparations.failed_for == prompt:
+    if rescue and session.compressions.failed_for == prompt:
         return await cut_alone(session, choice)
     result = await _compress_here(session, choice)
     if any(isinstance(entry, AttemptEntry) for entry in session.history.entries.since(before + 1)):
-        session.compressions.preparations.failed_for = prompt
+        session.compressions.failed_for = prompt
     return result
 
 

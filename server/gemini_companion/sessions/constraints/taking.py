@@ -68,21 +68,20 @@ class PromptRules:
             self._known = now
             emit_constraints(self._session, self._turn_id)
 
-    def _goes(self, one: Constraint) -> bool:
-        """Whether it is withdrawn with the turn that this one replaces."""
-        return self._replaces is not None and one.turn_id == self._replaces
-
     def _drafts(self) -> list[Draft]:
         return [draft_of(self._session, rule, by_turn=self._turn_id) for rule in self._taken(self._found)]
 
     def _taken(self, found_in_prompt: Sequence[Found]) -> list[Constraint]:
-        self._known = self._session.history.constraints.all()
+        ledger = self._session.history.constraints
+        self._known = ledger.all()
         mode = self._session.services.settings().compression_constraints
         if mode == "off":
             return []
         standing = list(self._session.history.standing)
         held = {_key(one.text) for one in standing}
-        proposed = {_key(one.text): one for one in self._known if one.state == "proposed" and not self._goes(one)}
+        going = ledger.brought_by(self._replaces) if self._replaces is not None else []
+        waiting = [one for one in self._known if one.state == "proposed" and one not in going]
+        proposed = {_key(one.text): one for one in waiting}
         taken: list[Constraint] = []
         for found in found_in_prompt:
             key = _key(found.text)
@@ -95,14 +94,7 @@ class PromptRules:
             taken.append(rule)
             if rule.state == "inForce":
                 standing = [*(one for one in standing if one.constraint_id != rule.replaces), rule]
-        return [*taken, *self._forgotten(taken)]
-
-    def _forgotten(self, taken: Sequence[Constraint]) -> list[Constraint]:
-        """The oldest proposals that nobody answered, released where there are too many. The project's are not ours."""
-        settled = {rule.constraint_id for rule in taken}
-        waiting = [one for one in self._known if _is_own_proposal(one) and one.constraint_id not in settled]
-        surplus = len(waiting) + sum(rule.state == "proposed" for rule in taken) - MOST_PROPOSED
-        return [msgspec.structs.replace(one, state="released", note=_FORGOTTEN) for one in waiting[: max(0, surplus)]]
+        return [*taken, *_forgotten(taken, waiting)]
 
     def _rule(
         self, found: Found, standing: Sequence[Constraint], *, may_hold: bool, earlier: Constraint | None
@@ -128,8 +120,12 @@ class PromptRules:
         return rule
 
 
-def _is_own_proposal(one: Constraint) -> bool:
-    return one.state == "proposed" and one.scope == "session"
+def _forgotten(taken: Sequence[Constraint], waiting: Sequence[Constraint]) -> list[Constraint]:
+    """The oldest proposals that nobody answered, released where there are too many. The project's are not ours."""
+    settled = {rule.constraint_id for rule in taken}
+    own = [one for one in waiting if one.scope == "session" and one.constraint_id not in settled]
+    surplus = len(own) + sum(rule.state == "proposed" for rule in taken) - MOST_PROPOSED
+    return [msgspec.structs.replace(one, state="released", note=_FORGOTTEN) for one in own[: max(0, surplus)]]
 
 
 def _key(text: str) -> str:

@@ -8,12 +8,12 @@ from itertools import dropwhile
 from gemini_companion.engine.history.hiding import in_force
 from gemini_companion.engine.history.log import ContentEntry
 from gemini_companion.engine.history.transcript import Transcript
-from gemini_companion.sessions.results import NewestContents
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.session_info import session_info
 from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.transcript.pages import logged_page
+from gemini_companion.sessions.transcript.results import NewestContents
 
 
 async def newest_contents(services: Services, held: Session | None, session_id: str, limit: int) -> NewestContents:

@@ -23,9 +23,9 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.engine.history.sources import Sources
 from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.history.view import History
-from gemini_companion.sessions.results import ContextReceipt, HistoryItem, HistoryPage
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import is_much, off_loop
+from gemini_companion.sessions.transcript.results import ContextReceipt, HistoryItem, HistoryPage
 
 _CURSOR: Final = re.compile(r"(?P<epoch>[0-9]{1,12})\.(?P<index>[0-9]{1,12})", re.ASCII)
 """Epoch of the view (0 for the transcript, which has none) and index of the next page's first content; where the newest
@@ -161,6 +161,7 @@ def _logged(entry: ContentEntry, transcript: Transcript, hiding: Sequence[Compre
         turn_id=entry.turn_id,
         time=entry.time,
         outcome=end.outcome if end else None,
+        end_seq=end.seq if end else None,
         hidden_by=hidden_by,
         reason=(end.reason or None) if end else None,
         by=(end.by or None) if end and end.outcome == "cancelled" else None,

@@ -66,7 +66,7 @@ class Requests:
     hooks: TurnHooks
     loops: LoopWatch = field(init=False)
     outputs: Outputs = field(default_factory=WholeOutputs)
-    showing: Showing = field(default_factory=Showing)
+    showing: Showing
     compression: CompressionResult | None = None
     """The compression that ran within the turn."""
     too_much: str = ""

@@ -132,6 +132,7 @@ def _submit(turn: Turn) -> Job[ChatResult]:
         abandon=turn.abandon,
         client=turn.client.client_id,
         steer=turn.steering.offer,
+        shown=turn.showing.kept,
     )
     busy_with = session.lane.current.kind if session.lane.current else "turn"
     if position := session.lane.submit(job):

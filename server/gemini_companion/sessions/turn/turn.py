@@ -10,7 +10,7 @@ import msgspec
 
 from gemini_companion.engine.errors import CompanionError, InternalFault
 from gemini_companion.engine.history.content import Content, Part, visible_text_of
-from gemini_companion.engine.history.log import PromptEntry, TurnOutcome
+from gemini_companion.engine.history.log import TurnOutcome
 from gemini_companion.engine.history.usage import Usage, sum_of
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.constraints.taking import PromptRules
@@ -39,6 +39,7 @@ from gemini_companion.sessions.turn.hooks import TurnHooks
 from gemini_companion.sessions.turn.loop import Stopped, TurnLoop
 from gemini_companion.sessions.turn.replacing import check_replaceable
 from gemini_companion.sessions.turn.requests import Requests, SafePoint
+from gemini_companion.sessions.turn.showing import Showing
 from gemini_companion.sessions.turn.streaming import Answer
 from gemini_companion.sessions.turn.taking_in import take_in_changes
 from gemini_companion.sessions.turn.untaken import UntakenPrompts
@@ -64,6 +65,7 @@ class Turn:
     attached: Attached = field(default_factory=Attached)
     has_excluded: bool = False
     """The turn that it replaces is excluded from the view."""
+    showing: Showing = field(default_factory=Showing)
     steering: Steering = field(init=False)
     untaken: UntakenPrompts = field(init=False)
     rules: PromptRules | None = field(init=False, default=None)
@@ -99,6 +101,7 @@ class Turn:
             is_cancelled=lambda: bool(job.cancelled_by),
             outputs=self.tooling.outputs,
             hooks=self.hooks,
+            showing=self.showing,
         )
         self.emit(TurnStarted(prompt=self.prompt, model=self.requests.choice.name))
         try:
@@ -218,9 +221,7 @@ class Turn:
     @property
     def _is_written(self) -> bool:
         """The prompt is in the log."""
-        prompts = (one for one in reversed(self.session.history.prompts) if isinstance(one, PromptEntry))
-        newest = next(prompts, None)
-        return self.resumes is not None or (newest is not None and newest.turn_id == self.turn_id)
+        return self.session.transcript.has_prompt(self.turn_id)
 
     @property
     def _kept_before(self) -> int:
@@ -334,8 +335,7 @@ class Turn:
         closing = self.loop.closing(by) if self.loop is not None else []
         drafts += closing
         kept_to = self.loop.kept_to if self.loop is not None else self._kept_before
-        shown = self.loop.requests.showing.kept() if self.loop is not None else None
-        end = partial(self.entries.end, outcome, reason=reason, by=by, duration_ms=duration, shown=shown)
+        end = partial(self.entries.end, outcome, reason=reason, by=by, duration_ms=duration, shown=self.showing.kept())
         drafts.append((lambda seq: end(kept_to=seq - 1)(seq)) if closing else end(kept_to=kept_to))
         if self.has_excluded and (closing or kept_to):  # what the new rounds did is done: they replace the old turn
             drafts += self.entries.replaced(self.replaces)
