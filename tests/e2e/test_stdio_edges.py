@@ -63,6 +63,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("gemini/compress", {"upTo": "nobody"}, "$.upTo"),
     ("gemini/chat", {"prompt": "  "}, "$.prompt"),
     ("gemini/chat", {"prompt": [{"text": "x"}, {"functionCall": {"name": "f"}}]}, "$.prompt[1]"),
+    ("gemini/chat", {"prompt": [{"nothing": "that a model reads"}]}, "$.prompt"),
+    ("gemini/chat", {"prompt": [{"videoMetadata": {"fps": 1}}, {"thoughtSignature": "abc="}]}, "$.prompt"),
     ("gemini/pin", {"text": "  "}, "$.text"),
     ("gemini/pin", {"turnId": "turn-of-nobody"}, "$.turnId"),
     ("gemini/constraints/set", {"state": "inForce"}, "$.constraintId"),

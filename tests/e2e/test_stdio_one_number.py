@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +83,74 @@ async def test_a_fork_has_the_number_of_the_chat_that_it_is_a_fork_of(
         assert (await spoken.ask("gemini/session/open", {"sessionId": fork["sessionId"]}))["tokenCount"] == (
             before["tokenCount"]
         )
+
+
+WINDOW = 32_768
+RULES = "".join(f"- Rule {number} of the house: keep it short.\n" for number in range(600))
+
+
+def settle(tmp_path: Path, memory: str = "") -> None:
+    folder = tmp_path / "home/.gemini"
+    folder.mkdir(parents=True)
+    model = {"tokenLimit": WINDOW, "compressionThreshold": 0.9}
+    compression = {"background": "off"}
+    (folder / "settings.json").write_text(json.dumps({"model": model, "companion": {"compression": compression}}))
+    (folder / "GEMINI.md").write_text(memory, "utf-8")
+
+
+async def test_a_compression_is_counted_from_the_number_that_people_see(
+    tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
+) -> None:
+    """The Developer API counts contents alone; the rest of a request is what it had by the count of its answer."""
+    count, added = emulator.count, 2_000
+    emulator.count = lambda body: count(body) + (added if "systemInstruction" in body else 0)  # as a proxy's own prompt
+    settle(tmp_path)
+    environment = server_environment(tmp_path, **gemini_environment)
+    async with editor(environment, workspace) as spoken:
+        for text in ("Wo steht der Parser? ", "Und der Lexer? ", "Danke. "):
+            await spoken.ask("gemini/chat", {"prompt": text * 100})
+        for _ in range(2):
+            before = (await spoken.ask("gemini/compressionStatus"))["tokenCount"]
+            assert before > added
+            result = await spoken.ask("gemini/compress")
+            assert (result["status"], result["originalTokenCount"]) == ("COMPRESSED", before)
+            after = (await spoken.ask("gemini/compressionStatus"))["tokenCount"]
+            assert after == result["newTokenCount"]
+            await spoken.ask("gemini/compression/undo")
+            assert (await spoken.ask("gemini/compressionStatus"))["tokenCount"] == before
+        result = await spoken.ask("gemini/compress")
+        answer = await spoken.ask("gemini/chat", {"prompt": "And now?"})
+        assert abs(answer["usage"]["promptTokens"] - result["newTokenCount"]) < 20
+
+
+async def test_memory_in_the_system_instruction_counts_where_the_api_counts_contents_alone(
+    tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
+) -> None:
+    settle(tmp_path, RULES)
+    environment = server_environment(tmp_path, **gemini_environment)
+    said = [{"role": role, "parts": [{"text": "Some words. " * 400}]} for role in ("user", "model") * 4]
+    (workspace / "chat.json").write_text(json.dumps(said))
+    async with editor(environment, workspace) as spoken:
+        await spoken.ask("gemini/session/import", {"path": str(workspace / "chat.json")})
+        parts = (await spoken.ask("gemini/context"))["byPart"]
+        assert parts["memory"] > 5_000
+        result = await spoken.ask("gemini/compress")
+        counted = emulator.asked("countTokens")
+        around = parts["systemInstruction"] + parts["tools"] + parts["memory"]
+        assert abs(result["originalTokenCount"] - emulator.count(counted[0].body) - around) < 50
+
+
+async def test_a_prompt_that_fits_only_without_memory_is_not_sent(
+    tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
+) -> None:
+    settle(tmp_path, RULES)
+    environment = server_environment(tmp_path, **gemini_environment)
+    async with editor(environment, workspace) as spoken:
+        session = await spoken.ask("gemini/session/new")
+        emulator.limits[session["model"]] = WINDOW
+        parts = (await spoken.ask("gemini/context"))["byPart"]
+        room = WINDOW - parts["systemInstruction"] - parts["tools"]  # more than there is, for memory takes of it
+        prompt = "Wort " * ((room - parts["memory"] // 2) * 4 // len("Wort "))
+        result = await spoken.ask("gemini/chat", {"prompt": prompt})
+        assert result["stopped"] == "contextWindowWillOverflow"
+        assert emulator.asked("streamGenerateContent") == []

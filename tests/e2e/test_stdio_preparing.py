@@ -102,7 +102,7 @@ async def test_a_prompt_that_fits_goes_first_and_one_that_does_not_waits_and_say
         prepared = await status_is(spoken, "preparing")
         sent = len(emulator.asked("streamGenerateContent"))
 
-        large = spoken.start("gemini/chat", {"prompt": "word " * 20_000})
+        large = spoken.start("gemini/chat", {"prompt": "word " * 20_000, "workDoneToken": "bar"})
         started = await spoken.wait_for("compressionStarted")
         progress = await spoken.wait_for("compressionProgress")
         waits = await spoken.ask("gemini/compressionStatus")
@@ -117,6 +117,9 @@ async def test_a_prompt_that_fits_goes_first_and_one_that_does_not_waits_and_say
         assert answered["compression"]["compressionId"] == prepared["compressionId"]
         assert answered["text"]
         assert len(emulator.asked("streamGenerateContent")) == sent + 1
+        told = [one["value"].get("message") for one in spoken.progress if one["token"] == "bar"]
+        assert told[1] == "Summarising"  # also to an editor that knows nothing but the protocol's progress
+        assert told[-2] == "Answering"
 
 
 async def test_a_killed_daemon_leaves_what_it_prepared_to_the_next(

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from gemini_companion.protocol.progress import WorkDone, client_progress
+from gemini_companion.protocol.sink import ConnectionSink
+from gemini_companion.sessions.compression_events import CompressionCancelled, CompressionProgress
 from tests.support.wire import InMemoryClient
 
 
@@ -48,3 +50,17 @@ async def test_nothing_is_reported_before_the_begin(client: InMemoryClient):
     work.report("x")
     work.end()
     assert client.received == []
+
+
+async def test_a_bar_has_the_phases_of_its_own_sessions_compressions_and_what_goes_on_then(client: InMemoryClient):
+    sink = ConnectionSink(client.server.connection)
+    with (
+        sink.compression_progress("waits", "Gemini answers", lambda: "s1", afterwards="Answering"),
+        sink.compression_progress("other", "Gemini answers", lambda: "s2", afterwards="Answering"),
+    ):
+        began = CompressionProgress(compression_id="c", phase="summarising", elapsed_ms=0)
+        sink.event("s1", 1, 0, "t", began)
+        sink.event("s1", 2, 0, "t", CompressionCancelled(compression_id="c"))
+    told = [(params["token"], params["value"].get("message")) for params in client.notifications("$/progress")]
+    assert [message for token, message in told if token == "waits"] == [None, "Summarising", "Answering", None]
+    assert [message for token, message in told if token == "other"] == [None, None]

@@ -90,6 +90,13 @@ class Host:
             return False
         return shown.success
 
+    def session_meant(self, session_id: str | None) -> Callable[[], str | None]:
+        """Tells, at any time, the session that a request means: the named one, else the client's current one now, or
+        the one that is made for it.
+        """
+        meant = session_id or self.client.current
+        return lambda: meant or self.client.current
+
     async def load(self, session_id: str | None) -> Session:
         """The named session, or the client's current one, to be read. Raises `SessionNotFound`."""
         return await self.app.load(self.client, session_id)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from gemini_companion.protocol.connection import Connection
 from gemini_companion.protocol.progress import WorkDone, client_progress
 from gemini_companion.protocol.types import EventParams, SessionIdParams
-from gemini_companion.sessions.compression_events import PHASE_TEXTS, CompressionProgress
+from gemini_companion.sessions.compression_events import (
+    PHASE_TEXTS,
+    CompressionCancelled,
+    CompressionCompleted,
+    CompressionFailed,
+    CompressionProgress,
+)
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.results import CompressionStatusReport
 
@@ -24,6 +30,12 @@ _REMEMBERED: Final = 32
 """Sessions whose last report is remembered."""
 
 
+class _Bar(NamedTuple):
+    work: WorkDone
+    session_id: Callable[[], str | None]
+    afterwards: str
+
+
 class ConnectionSink:
     """Sends events and reports to one client; a report that differs from the last in the elapsed time alone is not
     sent.
@@ -32,16 +44,16 @@ class ConnectionSink:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._last: dict[str, CompressionStatusReport] = {}
-        self._bars: list[WorkDone] = []
+        self._bars: list[_Bar] = []
 
     def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
         """Send `gemini/event`."""
         self._connection.send_notification(
             EVENT, EventParams(session_id=session_id, seq=seq, time=time, turn_id=turn_id, event=event)
         )
-        if isinstance(event, CompressionProgress):
-            for bar in self._bars:
-                bar.report(PHASE_TEXTS[event.phase] + (f" {event.block} of {event.blocks}" if event.block else ""))
+        for bar in self._bars:
+            if bar.session_id() == session_id and (message := _message(event, bar.afterwards)):
+                bar.work.report(message)
 
     def status(self, report: CompressionStatusReport) -> None:
         """Send `gemini/compressionStatus/didChange`, if more than the elapsed time changed."""
@@ -57,11 +69,26 @@ class ConnectionSink:
         self._connection.send_notification(TAKEN, SessionIdParams(session_id=session_id))
 
     @contextmanager
-    def compression_progress(self, token: int | str | None, title: str) -> Generator[None]:
-        """Show the phases of compressions in the progress bar of a request's `workDoneToken` while the block runs."""
-        with client_progress(self._connection, token, title) as bar:
+    def compression_progress(
+        self, token: int | str | None, title: str, session_id: Callable[[], str | None], *, afterwards: str = ""
+    ) -> Generator[None]:
+        """Show the phases of a session's compressions in the progress bar of a request's `workDoneToken` while the
+        block runs, and after one of them what goes on then.
+        """
+        with client_progress(self._connection, token, title) as work:
+            bar = _Bar(work, session_id, afterwards)
             self._bars.append(bar)
             try:
                 yield
             finally:
                 self._bars.remove(bar)
+
+
+def _message(event: Event, afterwards: str) -> str:
+    match event:
+        case CompressionProgress(phase=phase, block=block, blocks=blocks):
+            return PHASE_TEXTS[phase] + (f" {block} of {blocks}" if block else "")
+        case CompressionCompleted() | CompressionFailed() | CompressionCancelled():
+            return afterwards
+        case _:
+            return ""

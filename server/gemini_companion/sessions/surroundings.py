@@ -23,6 +23,11 @@ class Surroundings:
         self._environment: tuple[Content | None, int] = (None, 0)
         self._tools: tuple[tuple[dict[str, Any], ...], int] = ((), 0)
 
+    @property
+    def environment_tokens(self) -> int:
+        """Estimated tokens of the environment's content, with the memory in it, as `parts` was last asked of them."""
+        return self._environment[1]
+
     def use_memory(self, memory: Tiers, *, in_system: bool) -> None:
         """Take the memory that system instruction and environment are made with from now on."""
         if memory.standing != self.memory.standing or self._memory_tokens[0] == 0:

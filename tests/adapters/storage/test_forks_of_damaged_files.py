@@ -19,6 +19,17 @@ BEFORE = 12
 """The last version whose forks had copies of what they began with."""
 
 
+def lose(database: Path, table: str) -> None:
+    """Have damage in a small table and its indexes, all of them."""
+    file = sqlite3.connect(database)
+    pages = file.execute("SELECT rootpage FROM sqlite_schema WHERE tbl_name = ?", (table,)).fetchall()
+    file.close()
+    data = bytearray(database.read_bytes())
+    for (page,) in pages:
+        data[(page - 1) * 4096 : page * 4096] = b"\xee" * 4096
+    database.write_bytes(data)
+
+
 async def test_an_entry_that_took_the_number_of_a_damaged_one_is_none_of_the_forks(make_store: MakeStore) -> None:
     async with asyncio.timeout(PATIENCE):
         store = make_store()
@@ -105,7 +116,7 @@ async def test_a_fork_is_read_and_deleted_where_nothing_is_left_of_a_number(
 
 
 @pytest.mark.parametrize("order", ["rowid", "-rowid"])
-@pytest.mark.parametrize("lost", ["shares", "leases"])
+@pytest.mark.parametrize("lost", ["shares", "leases", "sessions"])
 async def test_of_a_damaged_file_forks_are_taken_over_with_what_they_share(
     make_store: MakeStore, database: Path, lost: str, order: str
 ) -> None:
@@ -119,17 +130,36 @@ async def test_of_a_damaged_file_forks_are_taken_over_with_what_they_share(
         before = {name: await log_of(store, name) for name in ("s1", "fork", "of-fork")}
         await execute(store, f"UPDATE sessions SET rowid = {order}")
         await store.close()
-        file = sqlite3.connect(database)
-        pages = file.execute("SELECT rootpage FROM sqlite_schema WHERE tbl_name = ?", (lost,)).fetchall()
-        file.close()
-        data = bytearray(database.read_bytes())
-        for (page,) in pages:
-            data[(page - 1) * 4096 : page * 4096] = b"\xee" * 4096
-        database.write_bytes(data)
+        lose(database, lost)
         said: list[str] = []
         again = make_store(notify=said.append)
         assert {name: await log_of(again, name) for name in before} == before
         assert "was damaged" in said[0]
+        assert "of 3 sessions" in said[0]
+        assert {one.session_id for one in (await again.list()).sessions} == set(before)
+
+
+@pytest.mark.parametrize("lost", ["sessions", "shares"])
+async def test_a_deleted_chat_does_not_come_back_out_of_a_damaged_file(
+    make_store: MakeStore, database: Path, lost: str
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), talk("one", "two", "three"))
+        await forked(store)
+        await store.create(meta("alone", title="Alone"), talk("by itself"))
+        await store.create(meta("shared"), talk("all of it"))
+        await store.reserve_event_seqs("shared", 1)
+        await forked(store, "of-shared", parent="shared", to=1)
+        before = {name: await log_of(store, name) for name in ("fork", "alone", "shared", "of-shared")}
+        await store.delete("s1")
+        await store.close()
+        lose(database, lost)
+        again = make_store()
+        assert {one.session_id for one in (await again.list()).sessions} == set(before)
+        assert {name: await log_of(again, name) for name in before} == before
+        await again.hold("alone")
+        await again.append("alone", talk("and on", first=2))
 
 
 async def test_a_fork_that_lost_all_that_it_wrote_itself_is_searched_and_harms_no_other_search(

@@ -141,6 +141,38 @@ async def test_a_session_with_a_damaged_entry_goes_and_the_others_are_found(stor
         assert await store.worker.run("read", words) == []
 
 
+@pytest.mark.parametrize("damaged", [1, 150, 300, 550, 600])
+async def test_a_long_session_goes_wherever_an_entry_of_it_is_damaged(store: SqliteStore, damaged: int) -> None:
+    """Its words are taken out in steps, and each may find that the indexes have to be made anew."""
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta("gone"), [prompt(number, f"Marmot {number}") for number in range(1, 601)])
+        await store.create(meta("kept"), COFFEE.entries)
+        await store.recall.index()
+        await execute(store, f"UPDATE log SET json = x'00' WHERE session_id = 'gone' AND seq = {damaged}")
+        await store.delete("gone")
+        assert [one.session_id for one in (await store.list(query="coffee")).sessions] == ["kept"]
+        assert {row[2] for row in await store.worker.run("read", words)} == {"kept"}
+
+
+async def test_what_cannot_be_taken_out_while_a_long_session_is_indexed_has_all_indexed_anew() -> None:
+    talk = Talk()
+    for number in range(100):
+        talk.prompt(f"Marmot {number}")
+    talk.end("cancelled", turn_id="t40")
+    for number in range(100):
+        talk.prompt(f"Weasel {number}")
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection)
+        records.insert_session(connection, Vaulted().meta(meta()), Vaulted().entries(talk.entries))
+        recall_index.index_step(connection)
+        connection.execute("UPDATE log SET json = x'00' WHERE seq = 40")
+        index_all(connection)
+        kept = words(connection)
+        recall_index.empty(connection)
+        index_all(connection)
+        assert kept == words(connection) != []
+
+
 async def test_a_long_session_leaves_the_indexes_while_others_write(store: SqliteStore) -> None:
     async with asyncio.timeout(PATIENCE):
         await store.create(meta("long"), [prompt(number, f"Marmot {number}") for number in range(1, 2_001)])

@@ -8,7 +8,7 @@ wrote itself, and the search for signs joins `shares` in its query.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gemini_companion.adapters.storage.leases import require_session
@@ -64,8 +64,11 @@ def log_rows(
     last: int = END,
     condition: str = "",
     newest_first: bool = False,
-) -> Iterator[tuple[Any, ...]]:
-    """`columns` of a session's entries with these numbers, in order. They are read while the iteration goes on."""
+) -> Generator[tuple[Any, ...]]:
+    """`columns` of a session's entries with these numbers, in order. They are read while the iteration goes on.
+
+    Whoever stops earlier and changes tables then closes it first: one that is being read cannot be removed.
+    """
     spans = spans_between(connection, session_id, first, last)
     for span in reversed(spans) if newest_first else spans:
         yield from connection.execute(

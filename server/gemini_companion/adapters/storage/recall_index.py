@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Collection, Sequence
+from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -134,10 +135,11 @@ def forget_some(connection: sqlite3.Connection, session_id: str) -> bool:
         return False
     first, size = state.indexed_to, 0
     newest = log_rows(connection, session_id, "seq, length(json)", last=state.indexed_to, newest_first=True)
-    for seq, length in islice(newest, _STEP_ENTRIES):
-        first, size = int(seq), size + length
-        if size > _STEP_CHARACTERS:
-            break
+    with closing(newest):  # while it is read no index can be made anew
+        for seq, length in islice(newest, _STEP_ENTRIES):
+            first, size = int(seq), size + length
+            if size > _STEP_CHARACTERS:
+                break
     forget(connection, session_id, from_seq=max(1, first))
     return True
 
@@ -230,14 +232,15 @@ def _index_some(connection: sqlite3.Connection, session_id: str, room: _Room) ->
     entries: list[Entry] = []
     count, characters, last = 0, room.characters, state.indexed_to
     following = log_rows(connection, session_id, "seq, CAST(json AS BLOB)", first=last + 1)
-    for seq, data in islice(following, room.entries):
-        last, count, characters = int(seq), count + 1, characters - len(data)
-        try:
-            entries.append(decode_entry(data))
-        except ValueError:
-            _log.warning("Entry %d of session %s is damaged and cannot be recalled.", seq, session_id)
-        if characters < 0:
-            break
+    with closing(following):  # as in `forget_some`
+        for seq, data in islice(following, room.entries):
+            last, count, characters = int(seq), count + 1, characters - len(data)
+            try:
+                entries.append(decode_entry(data))
+            except ValueError:
+                _log.warning("Entry %d of session %s is damaged and cannot be recalled.", seq, session_id)
+            if characters < 0:
+                break
     _index(connection, state, entries, indexed_to=last)
     return _Room(room.entries - max(count, 1), characters)
 
@@ -293,14 +296,14 @@ def _index(
 
 def _take_out(connection: sqlite3.Connection, state: State, from_seq: int) -> None:
     """Take the entries from `from_seq` on out of both indexes. Raises `Unreadable`."""
-    for seq, data in log_rows(
-        connection, state.session_id, "seq, CAST(json AS BLOB)", first=from_seq, last=state.indexed_to
-    ):
-        try:
-            entry = decode_entry(data)
-        except ValueError:
-            raise Unreadable(f"entry {seq} of session {state.session_id}") from None
-        take_out(connection, "texts", text_rows(state.number, [entry]))
+    rows = log_rows(connection, state.session_id, "seq, CAST(json AS BLOB)", first=from_seq, last=state.indexed_to)
+    with closing(rows):  # as in `forget_some`
+        for seq, data in rows:
+            try:
+                entry = decode_entry(data)
+            except ValueError:
+                raise Unreadable(f"entry {seq} of session {state.session_id}") from None
+            take_out(connection, "texts", text_rows(state.number, [entry]))
     spots = connection.execute(
         "SELECT id FROM passages WHERE id BETWEEN ? AND ? AND seq >= ?", (*spots_of(state.number), from_seq)
     ).fetchall()

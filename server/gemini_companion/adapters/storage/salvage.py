@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from gemini_companion.adapters.storage.log_rows import insert_spans, spans_between, spans_of
 from gemini_companion.adapters.storage.records import bare_meta
+from gemini_companion.sessions.ports import SessionMeta
 
 if TYPE_CHECKING:
     import sqlite3
@@ -52,12 +55,14 @@ def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int, int]
         for table, columns in _TABLES.items():
             marks = ", ".join("?" * len(columns))
             rows = _readable_rows(source, _name_in(source, table), columns) if source else iter(())
-            counts[table] = connection.executemany(
+            taken = connection.executemany(
                 f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows
-            ).rowcount
+            )
+            counts[table] = max(0, taken.rowcount)
         found, lost = _single_entries(source, _name_in(source, "log"), connection) if source else (0, 0)
         _tell_agents(connection)
         _tell_forks(connection)
+        counts["sessions"] += _tell_sessions(connection)  # last: what forks share tells a deleted one from a lost one
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -66,7 +71,7 @@ def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int, int]
     finally:
         if source is not None:
             source.close()
-    return max(0, counts["sessions"]), max(0, counts["log"]) + found, lost
+    return counts["sessions"], counts["log"] + found, lost
 
 
 def _name_in(source: sqlite3.Connection, table: str) -> str:
@@ -142,6 +147,26 @@ def _single_entries(source: sqlite3.Connection, table: str, connection: sqlite3.
         else:
             connection.execute("INSERT INTO damaged_entries (session_id, seq, json) VALUES (?, ?, x'')", key)
     return found, len(keys) - found
+
+
+def _tell_sessions(connection: sqlite3.Connection) -> int:
+    """Describe anew the sessions of which the description alone is lost; returns how many they are.
+
+    Of one that was deleted there is only what forks share of its log.
+    """
+    lost = connection.execute(
+        "SELECT session_id, min(time), max(time) FROM log WHERE typeof(session_id) = 'text' AND session_id NOT IN"
+        " (SELECT session_id FROM sessions) AND (session_id IN (SELECT session_id FROM shares UNION SELECT session_id"
+        " FROM event_numbers UNION SELECT session_id FROM leases) OR NOT EXISTS (SELECT 1 FROM shares WHERE owner ="
+        " log.session_id AND seq BETWEEN first AND last)) GROUP BY session_id"
+    ).fetchall()
+    for session_id, first, last in lost:
+        meta = SessionMeta(session_id=session_id, title="", model="", created_at=first, updated_at=last)
+        connection.execute(
+            "INSERT INTO sessions (session_id, title, updated_at, meta, redacted) VALUES (?, '', ?, ?, 0)",
+            (session_id, last, msgspec.json.encode(meta)),
+        )
+    return len(lost)
 
 
 def _tell_agents(connection: sqlite3.Connection) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 import msgspec
 
 from gemini_companion.engine.history.decode import decode_prompt
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.messages import sentence_for
-from gemini_companion.protocol.progress import client_progress
 from gemini_companion.protocol.types import CancelParams, ChatParams, ResumeParams
 from gemini_companion.sessions.results import CancelResult, ChatResult
 
 
 async def chat(host: Host, params: ChatParams) -> ChatResult:
     prompt = decode_prompt(params.prompt, "$.prompt")
-    with client_progress(host.connection, params.work_done_token, "Gemini answers"):
+    with _progress(host, params, "Gemini answers"):
         result = await host.app.chat(
             host.client,
             prompt,
@@ -27,8 +28,15 @@ async def chat(host: Host, params: ChatParams) -> ChatResult:
 
 
 async def resume(host: Host, params: ResumeParams) -> ChatResult:
-    with client_progress(host.connection, params.work_done_token, "Gemini goes on"):
+    with _progress(host, params, "Gemini goes on"):
         return _explained(await host.app.resume(host.client, params.session_id))
+
+
+def _progress(host: Host, params: ChatParams | ResumeParams, title: str) -> AbstractContextManager[None]:
+    """The bar of a turn. Where the window is full it waits for a compression, and says for what."""
+    return host.sink.compression_progress(
+        params.work_done_token, title, host.session_meant(params.session_id), afterwards="Answering"
+    )
 
 
 def _explained(result: ChatResult) -> ChatResult:

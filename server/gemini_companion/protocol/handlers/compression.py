@@ -30,7 +30,8 @@ async def compress(host: Host, params: CompressParams) -> CompressionResult:
     if params.up_to is not None and params.from_ is not None:
         raise InvalidInput("A compression goes up to a turn or begins at one, not both.", path="$.from")
     wish = Wish(guidance=params.instructions, strategy=params.strategy, up_to=params.up_to, since=params.from_)
-    with host.sink.compression_progress(params.work_done_token, "Compressing the chat"):
+    meant = host.session_meant(params.session_id)
+    with host.sink.compression_progress(params.work_done_token, "Compressing the chat", meant):
         return await host.app.compress(host.client, params.session_id, wish=wish, preview=params.preview)
 
 

@@ -36,11 +36,12 @@ from gemini_companion.sessions.compression.gating import with_note
 from gemini_companion.sessions.compression.hooks import tell_hooks
 from gemini_companion.sessions.compression_events import ChatCompressed
 from gemini_companion.sessions.compression_state import Compression
-from gemini_companion.sessions.models.port import ModelRequest
+from gemini_companion.sessions.models.port import CountedTokens, ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
+from gemini_companion.sessions.uncounted import uncounted_of
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +54,8 @@ async def count_both(session: Session, choice: ModelChoice, after: Sequence[Item
     are absurd, the ledger estimates both.
     """
     remotely = choice.provider.capabilities.counts_remotely
+    shown = session.parts().with_totals(session.history.totals())
+    known = session.ledger.read(choice.name, session.history.epoch, shown)
     old_view, new_view = await _views(session, after, session.environment, remotely=remotely)
     estimated = _estimates(session, choice, old_view.totals, new_view.totals)
     if not remotely:
@@ -65,7 +68,8 @@ async def count_both(session: Session, choice: ModelChoice, after: Sequence[Item
         new = await _count(session, choice, new_view.contents, retries)
     except ContextOverflow as overflow:
         raise TokenCountFailed(overflow.message) from overflow
-    counted = Counts(old, new, "api")
+    rest = 0 if old.covers_system else uncounted_of(session, choice, known, old.total)
+    counted = Counts(old.total + rest, new.total + rest, "api")
     media = old_view.totals.media, new_view.totals.media
     if not session.ledger.believes_both(
         estimated[:2], counted[:2], media
@@ -127,7 +131,9 @@ def observe_before(session: Session, choice: ModelChoice, counts: Counts) -> Non
         session.observe(choice, counts.before + session.parts().ide_context - session.history.totals().ide_context)
 
 
-async def _count(session: Session, choice: ModelChoice, contents: tuple[Content, ...], retries: RetryBudget) -> int:
+async def _count(
+    session: Session, choice: ModelChoice, contents: tuple[Content, ...], retries: RetryBudget
+) -> CountedTokens:
     request = ModelRequest(
         model=choice.name,
         contents=contents,
@@ -137,10 +143,7 @@ async def _count(session: Session, choice: ModelChoice, contents: tuple[Content,
     count = await retries.run(lambda: choice.provider.count_tokens(request))
     if count.total <= 0:
         raise TokenCountFailed("The provider counted no tokens at all.")
-    if count.covers_system:
-        return count.total
-    parts = session.parts()
-    return count.total + parts.system_instruction + parts.tools
+    return count
 
 
 async def install(

@@ -13,6 +13,7 @@ from gemini_companion.sessions.events import ContextWindowWillOverflow
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.uncounted import uncounted
 
 OVERFLOW_SHARE: Final = 0.95
 """Share of what is left of the window that a prompt with its IDE context may take (Gemini CLI's 95 % rule)."""
@@ -109,7 +110,4 @@ async def _is_contradicted(
         return False
     except ModelFault:
         return True
-    return (
-        count.total + (0 if count.covers_system else session.parts().system_instruction + session.parts().tools)
-        <= limit
-    )
+    return count.total + (0 if count.covers_system else uncounted(session, choice)) <= limit

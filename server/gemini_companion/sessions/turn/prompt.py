@@ -12,6 +12,9 @@ from gemini_companion.engine.history.content import Part
 _OF_TOOLS: Final = frozenset({"functionCall", "functionResponse"})
 """Fields of parts that do not belong in a prompt."""
 
+_DATA: Final = ("inlineData", "fileData", "executableCode", "codeExecutionResult", *_OF_TOOLS)
+"""Fields of parts that a model reads, beside `text`. Of any other nothing would be sent."""
+
 _COMPRESS: Final = re.compile(r"/(?:compress|summarize|compact)(?:\s++(?P<guidance>.*+))?", re.DOTALL | re.IGNORECASE)
 
 # The letters are those that JavaScript means by `\w`: the panel reads it with the same expression.
@@ -55,6 +58,4 @@ def check_prompt(prompt: Sequence[Part]) -> None:
 
 def _has_content(part: Part) -> bool:
     text = part.get("text")
-    return bool(text.strip() if isinstance(text, str) else text) or any(
-        part[key] for key in part if key not in ("text", "thought")
-    )
+    return bool(text.strip() if isinstance(text, str) else text) or any(part.get(field) for field in _DATA)
