@@ -16,9 +16,10 @@ from gemini_companion.engine.history.log import AttemptEntry
 from gemini_companion.sessions.compression.gating import UNCHECKED
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
-from gemini_companion.sessions.compression_events import CompressionFailed
+from gemini_companion.sessions.compression_events import CompressionFailed, CompressionProgress
 from gemini_companion.sessions.constraints.setting import set_constraint
-from gemini_companion.sessions.models.port import ModelChunk
+from gemini_companion.sessions.events import Event
+from gemini_companion.sessions.models.port import ModelChunk, ModelRequest
 from gemini_companion.sessions.pins import pin
 from gemini_companion.sessions.tool_events import PromptSteered
 from gemini_companion.sessions.transcript.inspection import compression_list
@@ -272,3 +273,28 @@ async def test_a_task_that_a_steering_prompt_calls_done_is_not_put_back(studio: 
     await asyncio.gather(chat, steer)
     await studio.compress()
     assert "release notes" not in texts(session.history.contents()[0])[-1]
+
+
+async def test_what_is_hidden_is_looked_through_while_the_model_writes_and_not_while_its_request_is_made(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looks() -> bool:
+        return any(task.get_name().startswith("gate:") for task in asyncio.all_tasks())
+
+    seen: list[tuple[str, bool]] = []
+    emit, generate = studio.heard.event, studio.model.generate
+
+    def event(session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
+        if isinstance(event, CompressionProgress):
+            seen.append((event.phase, looks()))
+        emit(session_id, seq, time, turn_id, event)
+
+    async def asked(request: ModelRequest) -> ModelChunk:
+        seen.append(("asked", looks()))
+        return await generate(request)
+
+    monkeypatch.setattr(studio.heard, "event", event)
+    monkeypatch.setattr(studio.model, "generate", asked)
+    await studio.load(ruled(RULE))
+    await studio.compress()
+    assert seen[:3] == [("truncating", False), ("summarising", False), ("asked", True)]

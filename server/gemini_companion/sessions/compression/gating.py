@@ -91,7 +91,10 @@ class _Looked(NamedTuple):
 
 
 class SnapshotGate:
-    """Looks through everything hidden in a thread, from the start on: the model takes longer to write its snapshot."""
+    """Looks through everything hidden in a thread, while the model writes its snapshot: that takes longer.
+
+    What is hidden and what stays beside it are those of the moment when it is made.
+    """
 
     def __init__(self, session: Session, span: Span, *, window: int, guidance: str = "") -> None:
         self._session = session
@@ -126,11 +129,20 @@ class SnapshotGate:
             )
             return _Looked(evidence, sum(item.measure.tokens for item in items))
 
-        self._looking = asyncio.create_task(in_thread(look, self._units), name=f"gate:{session.session_id}")
+        self._look = look
+        self._looking: asyncio.Task[_Looked] | None = None
+
+    def begin(self) -> asyncio.Task[_Looked]:
+        """Look through it, unless that is under way: a request that is made at the same time takes twice as long."""
+        if self._looking is None:
+            name = f"gate:{self._session.session_id}"
+            self._looking = asyncio.create_task(in_thread(self._look, self._units), name=name)
+        return self._looking
 
     def cancel(self) -> None:
         """Nobody will ask for it."""
-        self._looking.cancel()
+        if self._looking is not None:
+            self._looking.cancel()
 
     async def admit(self, written: Written, *, can_repair: bool = False, repair: Repair | None = None) -> Admission:
         """Judge a snapshot. One that falls below the floor is repaired once, if its author can be asked; the better
@@ -166,7 +178,7 @@ class SnapshotGate:
             lost_before=tuple(lost_before),
         )
         try:
-            evidence, hidden_tokens = await self._looking
+            evidence, hidden_tokens = await self.begin()
             gated = await in_thread(
                 lambda poll: evidence.check(
                     snapshot,

@@ -226,6 +226,7 @@ class CompressionRun:
             prompt_id=self.compression.compression_id,
             nonce=services.new_nonce(),
             report=self.compression.enter,
+            asked=gate.begin,
         )
         try:
             finish = partial(self.strategy.finish, plan)

@@ -84,13 +84,16 @@ class Summariser:
         prompt_id: str,
         nonce: str,
         report: ReportPhase,
+        asked: Callable[[], object] = lambda: None,
     ) -> None:
+        """`asked` is called with each request of a model, once there is nothing left to do but to wait for it."""
         self._provider = provider
         self._model = model
         self._ledger = ledger
         self._prompt_id = prompt_id
         self._nonce = nonce
         self._report = report
+        self._asked = asked
         self._retries = retries
         self._seqs: list[int] = []
         """The sequence numbers of the entries that a snapshot may cite."""
@@ -250,6 +253,7 @@ class Summariser:
             role="utility_compressor",
             prompt_id=self._prompt_id + suffix,
         )
+        self._asked()
         chunk = await self._retries.run(lambda: self._provider.generate(request))
         self.calls += 1
         return visible_text_of(chunk.parts)
