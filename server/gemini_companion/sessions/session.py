@@ -214,8 +214,8 @@ class Session:
 
         Raises `StorageFault`, `SessionBusy`.
         """
-        choice, now = self.choice(), self.services.clock.now() if is_change else self.meta.updated_at
-        self.meta = msgspec.structs.replace(self.meta, updated_at=now, turns=self.turns)
+        used = self.services.clock.now() if is_change else max(self.meta.updated_at, self._writer.last_use)
+        choice, self.meta = self.choice(), msgspec.structs.replace(self.meta, updated_at=used, turns=self.turns)
         if is_surrounded(self.environment, self.services) or not self.meta.token_count:
             count, kept = self.token_count(choice).tokens, kept_tokens(self.ledger, self.history, choice.name)
             self.meta = msgspec.structs.replace(self.meta, token_count=count, counted=kept)
