@@ -14,7 +14,7 @@ import msgspec
 
 from gemini_companion.engine.compression.preparing import tokens_saved
 from gemini_companion.engine.compression.undo import can_undo
-from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.errors import CompanionError, SessionBusy
 from gemini_companion.engine.history.appending import only_appends
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.counting import StoredCounts
@@ -78,9 +78,7 @@ class Session:
         begun = folds.measured_with(self.ledger.measure) if folds else empty_folds(self.ledger.measure, counts)
         self.history, self.transcript, self.tools_state = begun.history, begun.transcript, begun.tools_state
         self.breaker, self.experience, self.prepared = begun.breaker, begun.experience, begun.prepared
-        self.lane = Lane()
-        self.compressions = ActiveCompressions()
-        self.conversation = Conversation()
+        self.lane, self.compressions, self.conversation = Lane(), ActiveCompressions(), Conversation()
         self.system_instruction = meta.system_instruction
         self.prompt_basis = PromptBasis()
         self.environment: Content | None = None  # the first of every request, built where the view begins anew
@@ -214,6 +212,8 @@ class Session:
 
         Raises `StorageFault`, `SessionBusy`.
         """
+        if self.is_gone:  # what stands there now may be another's, and this process's again
+            raise SessionBusy("The session ended here, or another process had it meanwhile.", hint="Open it again.")
         used = self.services.clock.now() if is_change else max(self.meta.updated_at, self._writer.last_use)
         choice, self.meta = self.choice(), msgspec.structs.replace(self.meta, updated_at=used, turns=self.turns)
         if is_surrounded(self.environment, self.services) or not self.meta.token_count:
