@@ -147,6 +147,22 @@ async def test_behind_finished_rounds_only_the_answer_that_was_cut_short_is_show
     chatting.cancel()
 
 
+async def test_what_finished_rounds_left_counts_in_lists_from_the_opening_on(processes: Processes) -> None:
+    studio = processes.start([SampleTool("read_file", "read")])
+    await studio.chat("Before.")
+    studio.model.streams = [calls(("read_file", {}), text="I look. " * 200), [asyncio.Event()]]  # type: ignore[list-item]
+    chatting = asyncio.create_task(studio.chat("Go."))
+    await until(lambda: not studio.model.streams)
+    after = await processes.after_a_kill()
+    session = await after.session()
+    told = session.token_count(session.choice()).tokens
+    changed_at = session.meta.updated_at
+    await after.app.close()
+    (listed,) = (await processes.start().app.list_sessions()).sessions
+    assert (listed.token_count, listed.updated_at) == (told, changed_at)
+    chatting.cancel()
+
+
 @pytest.mark.parametrize("before", [None, "I run it.", ""])
 async def test_an_answer_that_was_written_is_not_shown_twice(processes: Processes, before: str | None) -> None:
     """`before`: the text of a round ahead of it, which may be the same."""

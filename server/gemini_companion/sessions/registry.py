@@ -215,12 +215,9 @@ class SessionRegistry:
                 return
             self._remnants.pop(session_id, None)
             session.ledger.forget_texts()
+            is_surrounded = session.environment is not None
             self._remnants[session_id] = Remnant(
-                session.history.version,
-                session.ledger,
-                session.last_result,
-                session.unlogged,
-                session.environment is not None,
+                session.history.version, session.ledger, session.last_result, session.unlogged, is_surrounded
             )
             while len(self._remnants) > _REMEMBERED:
                 del self._remnants[next(iter(self._remnants))]
@@ -271,11 +268,14 @@ class SessionRegistry:
 
             session = await self._fold(meta, entries, first_event=first, remnant=remnant, counts=counts)
             try:
+                was_open = bool(session.open_turns)
                 if remnant is None or remnant.version != session.history.version:
                     await recover(session, first, last_held)
                     session.unlogged.know_agents(await store.logged_by_agents(session_id))
                 await take_in_project_rules(session)
                 await _surround(session, remnant)
+                if was_open:  # what is kept of it counts from here on
+                    await session.update_listing(is_change=False)
             except BaseException:
                 self._sessions.pop(session_id, None)  # the next one tries again from the beginning
                 raise

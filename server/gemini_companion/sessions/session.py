@@ -79,8 +79,7 @@ class Session:
         self.history, self.transcript, self.tools_state = begun.history, begun.transcript, begun.tools_state
         self.breaker, self.experience, self.prepared = begun.breaker, begun.experience, begun.prepared
         self.lane, self.compressions, self.conversation = Lane(), ActiveCompressions(), Conversation()
-        self.system_instruction = meta.system_instruction
-        self.prompt_basis = PromptBasis()
+        self.system_instruction, self.prompt_basis = meta.system_instruction, PromptBasis()
         self.environment: Content | None = None  # the first of every request, built where the view begins anew
         self.environment_of: tuple[str, ...] | None = None  # the compressions that were in force when it was built
         self.asked_model: str | None = None
@@ -179,6 +178,7 @@ class Session:
         if self._writer.has_left and self.lane.is_idle:
             with suppress(CompanionError):
                 await self.commit()
+                await self.save_meta(is_change=False)
 
     async def _write(self, drafts: Sequence[Draft], *, swallow_cancel: bool) -> list[Entry]:
         return await self._writer.write(
