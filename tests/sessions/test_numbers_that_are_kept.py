@@ -22,6 +22,7 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.engine.history.tool_entries import ModeEntry
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.ledger import EstimatedParts, TokenLedger
+from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import CompressionPrepared
 from gemini_companion.sessions.kept_counts import KeptTokens
 from gemini_companion.sessions.listed_counts import count_on, kept_tokens
@@ -232,3 +233,26 @@ async def test_a_turn_whose_end_could_be_written_later_alone_counts_in_lists_as_
     told = session.token_count(session.choice()).tokens
     assert told < kept
     assert (await studio.store.meta(session.session_id)).token_count == told
+
+
+async def test_what_became_of_the_number_as_a_process_was_killed_is_in_lists_once_the_chat_was_opened(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first: Studio = opened()
+    session = await first.load(dialogue(10))
+    await first.chat("go on")
+    assert (await first.compress()).status == "COMPRESSED"
+
+    async def killed(_: Any) -> None:
+        """It is too late."""
+
+    monkeypatch.setattr(first.store, "save_meta", killed)
+    await undo(session, client="c")
+    told = session.token_count(session.choice()).tokens
+    second: Studio = opened()
+    changed_at = (await second.store.meta(session.session_id)).updated_at
+    info = await second.app.open_session(second.client, session.session_id, take_over=True)
+    assert info.token_count == pytest.approx(told, rel=0.01)
+    await second.app.close()
+    (listed,) = (await opened().app.list_sessions()).sessions
+    assert (listed.token_count, listed.updated_at) == (info.token_count, changed_at)

@@ -33,6 +33,7 @@ async def test_a_chat_whose_compression_was_prepared_is_as_new_as_its_last_promp
     asked_at = studio.clock.time
     chatting = asyncio.create_task(studio.chat("go on"))
     await within(slow.summarising)
+    await until(lambda: bool(session.open_turns))  # it is begun ahead of the prompt's entry
     if not is_answering:
         may_end.set()
         await chatting

@@ -268,13 +268,13 @@ class SessionRegistry:
 
             session = await self._fold(meta, entries, first_event=first, remnant=remnant, counts=counts)
             try:
-                was_open = bool(session.open_turns)
                 if remnant is None or remnant.version != session.history.version:
                     await recover(session, first, last_held)
                     session.unlogged.know_agents(await store.logged_by_agents(session_id))
                 await take_in_project_rules(session)
                 await _surround(session, remnant)
-                if was_open:  # what is kept of it counts from here on
+                # Its last process may have ended before it had written what became of the number.
+                if session.environment and session.token_count(session.choice()).tokens != meta.token_count:
                     await session.update_listing(is_change=False)
             except BaseException:
                 self._sessions.pop(session_id, None)  # the next one tries again from the beginning
