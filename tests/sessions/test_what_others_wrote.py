@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.sessions.registry import IDLE_SECONDS
 from gemini_companion.sessions.taken import end_taken
 from tests.support.patience import PATIENCE, until
 from tests.support.sessions import Studio
@@ -16,8 +17,9 @@ from tests.support.sessions import Studio
 async def taken_in_mid_answer(opened: Callable[..., Studio]) -> tuple[Studio, asyncio.Task[object], str]:
     """A process, its turn under way, and its chat, which another process took, renamed, had kept for good and left."""
     first, second = opened(), opened()
-    session_id = (await first.chat("Before.")).session_id
-    session = await first.session()
+    session_id = (await asyncio.create_task(first.chat("Before."))).session_id  # whose task ends: this one uses no chat
+    session = first.app.loaded(session_id)
+    assert session is not None
     await until(lambda: session.meta.title == first.model.title)
     first.model.gate.clear()
     first.model.called.clear()
@@ -45,13 +47,30 @@ async def take_back(studio: Studio, session_id: str) -> None:
 
 @pytest.mark.parametrize("go_on", [notice, take_back])
 async def test_a_turn_that_ends_since_its_chat_was_taken_leaves_title_and_keeping_as_they_are(
-    opened: Callable[..., Studio], go_on: Callable[[Studio, str], object]
+    opened: Callable[..., Studio], go_on: Callable[[Studio, str], Awaitable[None]]
 ) -> None:
     first, chatting, session_id = await taken_in_mid_answer(opened)
-    await go_on(first, session_id)  # type: ignore[misc]
+    await go_on(first, session_id)
     with pytest.raises(CompanionError):
         await chatting
     meta = await first.store.meta(session_id)
     assert (meta.title, meta.is_kept) == ("Renamed there", True)
     (listed,) = (await first.app.list_sessions()).sessions
     assert (listed.title, listed.is_kept) == ("Renamed there", True)
+
+
+@pytest.mark.parametrize("is_noticed_by_itself", [True, False], ids=["by a heartbeat", "by a write"])
+async def test_a_chat_whose_turn_could_not_be_written_to_its_end_is_let_go_as_any_other(
+    opened: Callable[..., Studio], *, is_noticed_by_itself: bool
+) -> None:
+    first, chatting, session_id = await taken_in_mid_answer(opened)
+    if is_noticed_by_itself:
+        await notice(first, session_id)
+    else:
+        first.model.gate.set()
+    with pytest.raises(CompanionError):
+        await chatting
+    await first.app.new_session(first.client)
+    first.clock.time += round(1_000 * IDLE_SECONDS)
+    await first.app.let_go_idle()
+    assert first.app.loaded(session_id) is None

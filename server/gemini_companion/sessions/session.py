@@ -148,7 +148,7 @@ class Session:
             not self.lane.is_idle
             or self.compressions.shown is not None
             or self._writer.is_writing
-            or self._writer.has_left
+            or (self._writer.has_left and self.services.store.holds(self.session_id))  # else it never can be
             or any(not task.done() for task in self._users)
         )
 
