@@ -209,3 +209,20 @@ async def test_who_comes_back_in_mid_answer_gets_what_was_missed_of_it_and_nothi
         assert "".join(event["event"]["text"] for event in page.events) == "".join(
             ("one ", "two ", "three ", "four ", "five ", "six")[missed:]
         )
+
+
+@pytest.mark.parametrize("attempt", ["x", None, [1], {}])
+async def test_a_damaged_event_of_an_answer_keeps_nobody_from_its_chat(processes: Processes, attempt: Any) -> None:
+    """As it is where events are stored as they are, and a bit of one was flipped."""
+    studio = processes.start()
+    await chat_until(studio, "Half ", LATER, "an ")
+    session = await studio.session()
+    (turn_id,) = session.open_turns
+    event = {"type": "messageDelta", "text": "answer", "attempt": attempt}
+    number = studio.heard.sent[-1][1] + 1
+    studio.store.save_events(
+        [StoredEvent(session_id=session.session_id, seq=number, time=1, event=event, turn_id=turn_id)]
+    )
+    after = await processes.after_a_kill()
+    assert await shown(after) == [("prompt", "interrupted", Shown(text="Half an answer"))]
+    assert (await event_page(await after.session(), 0)).events
