@@ -147,6 +147,22 @@ async def test_behind_finished_rounds_only_the_answer_that_was_cut_short_is_show
     chatting.cancel()
 
 
+async def test_what_finished_rounds_left_counts_in_lists_from_the_opening_on(processes: Processes) -> None:
+    studio = processes.start([SampleTool("read_file", "read")])
+    await studio.chat("Before.")
+    studio.model.streams = [calls(("read_file", {}), text="I look. " * 200), [asyncio.Event()]]  # type: ignore[list-item]
+    chatting = asyncio.create_task(studio.chat("Go."))
+    await until(lambda: not studio.model.streams)
+    after = await processes.after_a_kill()
+    session = await after.session()
+    told = session.token_count(session.choice()).tokens
+    changed_at = session.meta.updated_at
+    await after.app.close()
+    (listed,) = (await processes.start().app.list_sessions()).sessions
+    assert (listed.token_count, listed.updated_at) == (told, changed_at)
+    chatting.cancel()
+
+
 @pytest.mark.parametrize("before", [None, "I run it.", ""])
 async def test_an_answer_that_was_written_is_not_shown_twice(processes: Processes, before: str | None) -> None:
     """`before`: the text of a round ahead of it, which may be the same."""
@@ -193,3 +209,20 @@ async def test_who_comes_back_in_mid_answer_gets_what_was_missed_of_it_and_nothi
         assert "".join(event["event"]["text"] for event in page.events) == "".join(
             ("one ", "two ", "three ", "four ", "five ", "six")[missed:]
         )
+
+
+@pytest.mark.parametrize("attempt", ["x", None, [1], {}])
+async def test_a_damaged_event_of_an_answer_keeps_nobody_from_its_chat(processes: Processes, attempt: Any) -> None:
+    """As it is where events are stored as they are, and a bit of one was flipped."""
+    studio = processes.start()
+    await chat_until(studio, "Half ", LATER, "an ")
+    session = await studio.session()
+    (turn_id,) = session.open_turns
+    event = {"type": "messageDelta", "text": "answer", "attempt": attempt}
+    number = studio.heard.sent[-1][1] + 1
+    studio.store.save_events(
+        [StoredEvent(session_id=session.session_id, seq=number, time=1, event=event, turn_id=turn_id)]
+    )
+    after = await processes.after_a_kill()
+    assert await shown(after) == [("prompt", "interrupted", Shown(text="Half an answer"))]
+    assert (await event_page(await after.session(), 0)).events

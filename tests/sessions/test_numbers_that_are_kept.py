@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 import pytest
 
-from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.errors import CompanionError, StorageFault
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.log import (
     Entry,
@@ -22,6 +22,7 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.engine.history.tool_entries import ModeEntry
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.ledger import EstimatedParts, TokenLedger
+from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import CompressionPrepared
 from gemini_companion.sessions.kept_counts import KeptTokens
 from gemini_companion.sessions.listed_counts import count_on, kept_tokens
@@ -222,3 +223,50 @@ async def test_a_chat_that_is_merely_read_has_the_number_of_the_list(opened: Any
         assert report.token_count == before.tokens
         assert report.by_part.environment > 0
     assert (await second.app.list_sessions()).sessions[0].token_count == before.tokens
+
+
+async def test_a_turn_whose_end_could_be_written_later_alone_counts_in_lists_as_it_does_in_the_chat(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await studio.chat("Before.")
+    session = await studio.session()
+    append = studio.store.append
+
+    async def fail(session_id: str, entries: Sequence[Entry]) -> None:
+        if any(isinstance(entry, TurnEndEntry) for entry in entries):
+            raise StorageFault("The disk is full.")
+        await append(session_id, entries)
+
+    with monkeypatch.context() as full:
+        full.setattr(studio.store, "append", fail)
+        with pytest.raises(StorageFault):
+            await studio.chat("word " * 400)
+        kept = (await studio.store.meta(session.session_id)).token_count
+        assert kept == session.token_count(session.choice()).tokens, "the prompt stands in the view still"
+    await studio.app.let_go_idle()
+    told = session.token_count(session.choice()).tokens
+    assert told < kept
+    assert (await studio.store.meta(session.session_id)).token_count == told
+
+
+async def test_what_became_of_the_number_as_a_process_was_killed_is_in_lists_once_the_chat_was_opened(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first: Studio = opened()
+    session = await first.load(dialogue(10))
+    await first.chat("go on")
+    assert (await first.compress()).status == "COMPRESSED"
+
+    async def killed(_: Any) -> None:
+        """It is too late."""
+
+    monkeypatch.setattr(first.store, "save_meta", killed)
+    await undo(session, client="c")
+    told = session.token_count(session.choice()).tokens
+    second: Studio = opened()
+    changed_at = (await second.store.meta(session.session_id)).updated_at
+    info = await second.app.open_session(second.client, session.session_id, take_over=True)
+    assert info.token_count == pytest.approx(told, rel=0.01)
+    await second.app.close()
+    (listed,) = (await opened().app.list_sessions()).sessions
+    assert (listed.token_count, listed.updated_at) == (info.token_count, changed_at)

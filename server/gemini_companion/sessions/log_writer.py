@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.use import last_use
 from gemini_companion.sessions.services import Services
 
 Draft: TypeAlias = Callable[[int], Entry]
@@ -22,6 +23,8 @@ class LogWriter:
         self._lock = asyncio.Lock()
         self._left: list[Draft] = []
         """What could not be written, to be written ahead of the next entries."""
+        self.last_use = 0
+        """When the session was used last, ms since 1970, by what was written here; the store has that time too."""
 
     @property
     def is_writing(self) -> bool:
@@ -67,6 +70,7 @@ class LogWriter:
             entries = [draft(seq + number) for number, draft in enumerate([*self._left, *drafts], start=1)]
             await self._services.store.append(self._session_id, entries)
             del self._left[:left]  # more may have been queued meanwhile
+            self.last_use = max(self.last_use, last_use(entries) or 0)
             for entry in entries:
                 take_in(entry)
             return entries[len(entries) - len(drafts) :]

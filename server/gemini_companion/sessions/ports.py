@@ -168,7 +168,7 @@ class SessionStore(AgentsLog, Protocol):
         ...
 
     async def save_meta(self, meta: SessionMeta) -> None:
-        """Replace a session's metadata; `held_by` is ignored. Raises `SessionBusy` while another process holds it."""
+        """Replace a session's metadata; `held_by` is ignored. Raises `SessionBusy` unless this process holds it."""
         ...
 
     async def list(

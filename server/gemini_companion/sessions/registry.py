@@ -215,12 +215,9 @@ class SessionRegistry:
                 return
             self._remnants.pop(session_id, None)
             session.ledger.forget_texts()
+            is_surrounded = session.environment is not None
             self._remnants[session_id] = Remnant(
-                session.history.version,
-                session.ledger,
-                session.last_result,
-                session.unlogged,
-                session.environment is not None,
+                session.history.version, session.ledger, session.last_result, session.unlogged, is_surrounded
             )
             while len(self._remnants) > _REMEMBERED:
                 del self._remnants[next(iter(self._remnants))]
@@ -276,6 +273,9 @@ class SessionRegistry:
                     session.unlogged.know_agents(await store.logged_by_agents(session_id))
                 await take_in_project_rules(session)
                 await _surround(session, remnant)
+                # Its last process may have ended before it had written what became of the number.
+                if session.environment and session.token_count(session.choice()).tokens != meta.token_count:
+                    await session.update_listing(is_change=False)
             except BaseException:
                 self._sessions.pop(session_id, None)  # the next one tries again from the beginning
                 raise

@@ -14,7 +14,7 @@ import msgspec
 
 from gemini_companion.engine.compression.preparing import tokens_saved
 from gemini_companion.engine.compression.undo import can_undo
-from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.errors import CompanionError, SessionBusy
 from gemini_companion.engine.history.appending import only_appends
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.counting import StoredCounts
@@ -78,11 +78,8 @@ class Session:
         begun = folds.measured_with(self.ledger.measure) if folds else empty_folds(self.ledger.measure, counts)
         self.history, self.transcript, self.tools_state = begun.history, begun.transcript, begun.tools_state
         self.breaker, self.experience, self.prepared = begun.breaker, begun.experience, begun.prepared
-        self.lane = Lane()
-        self.compressions = ActiveCompressions()
-        self.conversation = Conversation()
-        self.system_instruction = meta.system_instruction
-        self.prompt_basis = PromptBasis()
+        self.lane, self.compressions, self.conversation = Lane(), ActiveCompressions(), Conversation()
+        self.system_instruction, self.prompt_basis = meta.system_instruction, PromptBasis()
         self.environment: Content | None = None  # the first of every request, built where the view begins anew
         self.environment_of: tuple[str, ...] | None = None  # the compressions that were in force when it was built
         self.asked_model: str | None = None
@@ -151,7 +148,7 @@ class Session:
             not self.lane.is_idle
             or self.compressions.shown is not None
             or self._writer.is_writing
-            or self._writer.has_left
+            or (self._writer.has_left and self.services.store.holds(self.session_id))  # else it never can be
             or any(not task.done() for task in self._users)
         )
 
@@ -181,6 +178,7 @@ class Session:
         if self._writer.has_left and self.lane.is_idle:
             with suppress(CompanionError):
                 await self.commit()
+                await self.save_meta(is_change=False)
 
     async def _write(self, drafts: Sequence[Draft], *, swallow_cancel: bool) -> list[Entry]:
         return await self._writer.write(
@@ -214,8 +212,10 @@ class Session:
 
         Raises `StorageFault`, `SessionBusy`.
         """
-        choice, now = self.choice(), self.services.clock.now() if is_change else self.meta.updated_at
-        self.meta = msgspec.structs.replace(self.meta, updated_at=now, turns=self.turns)
+        if self.is_gone:  # what stands there now may be another's, and this process's again
+            raise SessionBusy("The session ended here, or another process had it meanwhile.", hint="Open it again.")
+        used = self.services.clock.now() if is_change else max(self.meta.updated_at, self._writer.last_use)
+        choice, self.meta = self.choice(), msgspec.structs.replace(self.meta, updated_at=used, turns=self.turns)
         if is_surrounded(self.environment, self.services) or not self.meta.token_count:
             count, kept = self.token_count(choice).tokens, kept_tokens(self.ledger, self.history, choice.name)
             self.meta = msgspec.structs.replace(self.meta, token_count=count, counted=kept)

@@ -55,6 +55,13 @@ class FakeProcesses:
         return self.alive.get(process.pid, True)
 
 
+async def use(store: SqliteStore, used: SessionMeta) -> None:
+    """Open a session, write what is known of it, and leave it."""
+    await store.hold(used.session_id)
+    await store.save_meta(used)
+    await store.release(used.session_id)
+
+
 def meta(session_id: str = "s1", **fields: Any) -> SessionMeta:
     common: dict[str, Any] = {"title": "", "model": "m", "created_at": START, "updated_at": START}
     return SessionMeta(session_id=session_id, **{**common, **fields})

@@ -81,6 +81,22 @@ async def test_a_damaged_event_is_left_out_and_the_answer_says_so(store: SqliteS
         assert await store.events("s1", 0) == StoredEvents(events=(event(2),), truncated=True)
 
 
+async def test_what_follows_many_events_that_cannot_be_read_is_found_and_the_log_has_one_line_of_them(
+    store: SqliteStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta())
+        store.save_events([event(number) for number in range(1, 12)])
+        await execute(store, "UPDATE events SET json = 'x' WHERE seq < 10")
+        answer = await store.events("s1", 0, limit=2)
+        assert ([kept.seq for kept in answer.events], answer.truncated) == ([10], True)
+        assert (await store.events("s1", 10)).events == (event(11),)
+    assert [record.getMessage() for record in caplog.records if "cannot be read" in record.getMessage()] == [
+        "9 events of session s1, the first of them number 1, cannot be read and are left out: "
+        "JSON is malformed: invalid character (byte 0)"
+    ]
+
+
 async def test_a_failure_to_keep_events_is_logged_and_harms_nothing_else(
     store: SqliteStore, caplog: pytest.LogCaptureFixture
 ) -> None:

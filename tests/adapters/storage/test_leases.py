@@ -82,6 +82,17 @@ async def test_the_second_is_told_who_holds_it_and_what_to_do(pair: Pair) -> Non
         assert (await pair.first.meta("s1")).title == ""
 
 
+async def test_what_another_one_wrote_of_a_session_and_left_is_not_written_over(pair: Pair) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await pair.second.hold("s1", take_over=True)
+        await pair.second.save_meta(meta(title="theirs"))
+        await pair.second.release("s1")
+        with pytest.raises(SessionBusy, match="does not hold"):
+            await pair.first.save_meta(meta(title="mine"))
+        await pair.first.hold("s1")
+        await pair.first.save_meta(meta(title="again mine"))
+
+
 async def test_only_another_living_holder_is_shown(pair: Pair) -> None:
     async with asyncio.timeout(PATIENCE):
         assert (await pair.first.meta("s1")).held_by is None

@@ -14,7 +14,7 @@ from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.store import GRACE_MS, THIRTY_DAYS_MS
 from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.log import encode_entry
-from tests.adapters.storage.stores import DAY_MS, MakeStore, ManualClock, meta, prompt
+from tests.adapters.storage.stores import DAY_MS, MakeStore, ManualClock, meta, prompt, use
 from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
 
@@ -161,7 +161,7 @@ async def test_those_that_may_go_go_with_their_files_and_no_other(make_store: Ma
         await other.hold("held there")
         found = await mine.stored()
         assert {one.session_id for one in found if one.is_open} == {"held here", "held there"}
-        await other.save_meta(meta("written since", updated_at=meta().updated_at + 1))
+        await use(other, meta("written since", updated_at=meta().updated_at + 1))
         assert await mine.remove_unused(found) == 1
         assert await names(mine) == {"held here", "held there", "kept", "written since"}
         assert not files.exists()
@@ -175,7 +175,7 @@ async def test_a_session_that_is_kept_outlives_every_age(store: SqliteStore, clo
             await store.release(name)
         for _ in range((THIRTY_DAYS_MS + GRACE_MS) // DAY_MS + 2):
             clock.time += DAY_MS
-            await store.save_meta(meta("new", updated_at=clock.time))
+            await use(store, meta("new", updated_at=clock.time))
             await store.sweep()
         assert await names(store) == {"kept", "new"}
 

@@ -76,7 +76,7 @@ def test_a_page_that_was_not_written_to_its_end_is_not_taken(tmp_path: Path, pag
         for place in lost:
             halted[place] ^= 0xFF
         with closing(sqlite3.connect(":memory:")) as copy:
-            copy.deserialize(with_changes(data, bytes(halted)))
+            copy.deserialize(with_changes(data, bytes(halted), soon()))
             assert all_of(copy) == [(1, "before")]
 
 
@@ -107,3 +107,14 @@ def test_one_that_takes_too_long_or_is_no_plain_file_is_none(tmp_path: Path) -> 
     os.mkfifo(tmp_path / "store.db-wal")
     with pytest.raises(OSError, match="no plain file"):
         connection_to_copy(path, soon())
+
+
+def test_a_log_that_is_long_is_gone_through_until_the_deadline_alone(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE things (text)")
+        data, log = path.read_bytes(), path.with_name("store.db-wal").read_bytes()
+    assert with_changes(data, log, soon())
+    with pytest.raises(OSError, match="too long"):
+        with_changes(data, log, time.monotonic() - 1)

@@ -19,7 +19,19 @@ from gemini_companion.adapters.storage.store import GRACE_MS
 from gemini_companion.engine.errors import InvalidInput, SessionNotFound, StaleVersion, StorageFault
 from gemini_companion.engine.history.log import Entry, ResumeEntry
 from gemini_companion.sessions.ports import SessionMeta, SessionStore
-from tests.adapters.storage.stores import START, MakeStore, ManualClock, event, execute, meta, mode, prompt, seqs, write
+from tests.adapters.storage.stores import (
+    START,
+    MakeStore,
+    ManualClock,
+    event,
+    execute,
+    meta,
+    mode,
+    prompt,
+    seqs,
+    use,
+    write,
+)
 from tests.sessions.interchange.session_strategies import logs, metas
 from tests.support.examples import examples
 from tests.support.patience import PATIENCE, until, until_in
@@ -151,7 +163,7 @@ async def test_old_sessions_are_swept_but_for_those_that_someone_holds(
         await other.hold("held there")
         clock.time = START + 1_500
         assert await mine.sweep(older_than_ms=1_000) == 0, "they are noted first"
-        await mine.save_meta(meta("new", updated_at=START + 1_500 + GRACE_MS))
+        await use(mine, meta("new", updated_at=START + 1_500 + GRACE_MS))
         clock.time += GRACE_MS
         assert await mine.sweep(older_than_ms=1_000) == 1
         assert {listed.session_id for listed in (await mine.list()).sessions} == {"held here", "held there", "new"}
@@ -165,7 +177,7 @@ async def test_a_session_written_meanwhile_is_not_swept(store: SqliteStore, cloc
         await store.create(meta())
         await store.release("s1")
         clock.time = START + 5_000
-        await store.save_meta(meta(updated_at=START + 4_500))
+        await use(store, meta(updated_at=START + 4_500))
         assert await store.sweep(older_than_ms=1_000) == 0
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.store import GRACE_MS, THIRTY_DAYS_MS
-from tests.adapters.storage.stores import DAY_MS, START, MakeStore, ManualClock, meta, prompt
+from tests.adapters.storage.stores import DAY_MS, START, MakeStore, ManualClock, meta, prompt, use
 from tests.support.patience import PATIENCE
 
 
@@ -30,7 +30,7 @@ async def live(store: SqliteStore, clock: ManualClock, days: int) -> None:
     """Days of ordinary use: a start, a sweep and a prompt on each."""
     for _ in range(days):
         clock.time += DAY_MS
-        await store.save_meta(meta("new", updated_at=clock.time))
+        await use(store, meta("new", updated_at=clock.time))
         await store.sweep()
 
 
@@ -88,7 +88,7 @@ async def test_whoever_comes_back_after_months_finds_everything_and_has_a_week_t
         clock.time += 100 * DAY_MS
         assert await store.sweep() == 0
         assert await listed(store) == {"old", "kept"}
-        await store.save_meta(meta("kept", updated_at=clock.time))
+        await use(store, meta("kept", updated_at=clock.time))
         clock.time += GRACE_MS
         assert await store.sweep() == 1
         assert await listed(store) == {"kept"}

@@ -9,14 +9,18 @@ import pytest
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import model_text, user_text
 from gemini_companion.engine.history.log import (
+    CompressionEntry,
+    CompressionResult,
     ConstraintEntry,
     Entry,
+    PreviewEntry,
     PromptEntry,
     ReplyEntry,
     ResumeEntry,
     ToolResultEntry,
     TurnEndEntry,
 )
+from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.tool_entries import CallRecord, ChangeEntry
 from gemini_companion.engine.history.use import is_use, last_use
 from gemini_companion.engine.statistics.tally import Tally
@@ -34,6 +38,26 @@ def rule(scope: Any) -> ConstraintEntry:
     return ConstraintEntry(**STAMP, constraint=one, digest="")
 
 
+def asked(purpose: Any) -> ModelCallEntry:
+    return ModelCallEntry(**STAMP, purpose=purpose, subject="c", model="m", outcome="ok", duration_ms=1)
+
+
+def preview(trigger: Any) -> PreviewEntry:
+    result = CompressionResult(
+        compression_id="c",
+        status="PREVIEW",
+        trigger=trigger,
+        original_token_count=2,
+        new_token_count=1,
+        token_count_source="estimate",
+        model_calls=2,
+        duration_ms=1,
+        message="",
+    )
+    entry = CompressionEntry(**STAMP, compression_id="c", result=result)
+    return PreviewEntry(**STAMP, compression_id="c", compression=entry, base_seq=0)
+
+
 USES: list[Entry] = [
     PromptEntry(**STAMP, turn_id="t", content=user_text("go")),
     ReplyEntry(**STAMP, turn_id="t", content=model_text("gone")),
@@ -44,6 +68,8 @@ USES: list[Entry] = [
     called(),
     called("interrupted", "ok"),
     rule("session"),
+    asked("compression"),
+    preview("manual"),
 ]
 NO_USES: list[Entry] = [
     ResumeEntry(**STAMP),
@@ -54,6 +80,8 @@ NO_USES: list[Entry] = [
     ChangeEntry(**STAMP, turn_id="t", change_id="c", changes=(), call_id="x", is_done=True),
     called("interrupted", "interrupted"),
     rule("project"),
+    asked("preparing"),
+    preview("background"),
 ]
 
 
@@ -64,6 +92,6 @@ def test_what_a_person_or_a_model_did_is_a_use(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("entry", NO_USES, ids=lambda entry: type(entry).__name__)
-def test_what_opening_a_session_notes_is_no_use(entry: Entry) -> None:
+def test_what_the_daemon_notes_by_itself_is_no_use(entry: Entry) -> None:
     assert not is_use(entry)
     assert Tally([entry]).ended_at is last_use([entry]) is None

@@ -132,6 +132,29 @@ async def test_what_other_settings_voided_is_not_back_after_a_restart_nor_in_a_f
     assert state(second, await second.app.load(second.client, None)) == "idle"
 
 
+async def test_what_was_begun_under_other_settings_does_not_count_under_those_in_which_it_ends(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    session = await chat_at(desk, 0.85)
+    await desk.chat("go on")
+    await within(slow.summarising)
+    desk.set(local_model="/models/small.gguf")
+    slow.may_summarise.set()
+    await settled(session)
+    assert state(desk, session) == "idle"
+    desk.set(local_model=None)
+    assert state(desk, session) == "prepared"
+
+
+async def test_another_model_on_this_machine_ends_what_is_prepared(desk: Studio, slow: SlowSummariser) -> None:
+    session = await chat_at(desk, 0.85)
+    await desk.chat("go on")
+    await within(slow.summarising)
+    desk.app.notify_all(SettingsChanged(keys=("model.local",)))
+    await settled(session)
+    assert slow.given_up == 1
+
+
 async def test_where_models_answer_one_request_at_a_time_a_turn_ends_what_idle_time_began(
     desk: Studio, slow: SlowSummariser
 ) -> None:

@@ -95,21 +95,30 @@ def _read(
     decoded: Callable[[bytes | str], StoredEvent],
 ) -> StoredEvents:
     require_session(connection, session_id)
-    rows = connection.execute(
-        "SELECT seq, CAST(json AS BLOB) FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
-        (session_id, after_seq, limit + 1),
-    ).fetchall()
     (gone_to,) = connection.execute(
         "SELECT coalesce(max(gone_to), 0) FROM event_numbers WHERE session_id = ?", (session_id,)
     ).fetchone()
-    is_truncated = len(rows) > limit or gone_to > after_seq
+    is_truncated = gone_to > after_seq
     events: list[StoredEvent] = []
-    for seq, data in rows[:limit]:
-        try:
-            events.append(decoded(data))
-        except ValueError as fault:
-            _log.warning("Event %d of session %s is damaged and is left out: %s", seq, session_id, fault)
-            is_truncated = True
+    damaged: list[int] = []
+    has_more, why = True, ""
+    while has_more and not events:  # there may be many whose key is gone, and none of them is the end
+        rows = connection.execute(
+            "SELECT seq, CAST(json AS BLOB) FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+            (session_id, after_seq, limit + 1),
+        ).fetchall()
+        has_more = len(rows) > limit
+        for seq, data in rows[:limit]:
+            after_seq = int(seq)
+            try:
+                events.append(decoded(data))
+            except ValueError as fault:
+                damaged.append(after_seq)
+                why = str(fault)
+    if damaged:
+        what = "%d events of session %s, the first of them number %d, cannot be read and are left out: %s"
+        _log.warning(what, len(damaged), session_id, damaged[0], why)
+    is_truncated = is_truncated or has_more or bool(damaged)
     return StoredEvents(events=tuple(events), truncated=is_truncated)
 
 

@@ -31,6 +31,7 @@ _SALTS_OF_LOG: Final = slice(16, 24)
 _SALTS_OF_FRAME: Final = slice(8, 16)
 _SUM_OF_LOG: Final = slice(24, 32)
 _SUM_OF_FRAME: Final = slice(16, 24)
+_TOO_LONG: Final = "a process holds the store locked, and reading it without it takes too long"
 _SUMMED_OF_FRAME: Final = 8
 """Bytes of a frame's header that its sum is of, with its page behind them."""
 
@@ -53,15 +54,18 @@ def connection_to_copy(path: Path, deadline: float) -> sqlite3.Connection:
         raise OSError("a process holds the store locked, and goes on to write to it")
     connection = sqlite3.connect(":memory:")
     try:
-        connection.deserialize(with_changes(data, changes))
+        connection.deserialize(with_changes(data, changes, deadline))
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def with_changes(data: bytes, log: bytes) -> bytes:
-    """A database's file with the changes that its log has, as far as they were finished, as a file without a log."""
+def with_changes(data: bytes, log: bytes, deadline: float) -> bytes:
+    """A database's file with the changes that its log has, as far as they were finished, as a file without a log.
+
+    Raises `OSError` past the deadline: the sums of a long log take a second for ten megabytes.
+    """
     made = bytearray(data)
     size = int.from_bytes(log[8:12], "big")
     if len(log) > _LOG_HEADER and size and size % 8 == 0:
@@ -70,6 +74,8 @@ def with_changes(data: bytes, log: bytes) -> bytes:
         order: Literal["little", "big"] = "big" if log[3] & 1 else "little"
         sums = _numbers(view[_SUM_OF_LOG])
         for start in range(_LOG_HEADER, len(log) - _FRAME_HEADER - size + 1, _FRAME_HEADER + size):
+            if time.monotonic() > deadline:
+                raise OSError(_TOO_LONG)
             header = view[start : start + _FRAME_HEADER]
             if header[_SALTS_OF_FRAME] != view[_SALTS_OF_LOG]:
                 break  # from here on they are of an earlier time
@@ -125,5 +131,5 @@ def _read(path: Path, deadline: float, most: int = MOST_BYTES) -> bytes:
             if len(read) > most:
                 raise OSError("a process holds the store locked, and it is too large to be read without it")
             if time.monotonic() > deadline:
-                raise OSError("a process holds the store locked, and reading it without it takes too long")
+                raise OSError(_TOO_LONG)
     return bytes(read)

@@ -156,10 +156,10 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         await self.worker.run("relaxed", lambda connection: save_counts(connection, session_id, counts))
 
     async def save_meta(self, meta: SessionMeta) -> None:
-        """Replace a session's metadata. Raises `SessionBusy` while another living process holds it."""
+        """Replace a session's metadata. Raises `SessionBusy` unless it is held: who had it since may have said more."""
 
         def work(connection: sqlite3.Connection, written: WrittenMeta) -> None:
-            self._leases.require_free(connection, meta.session_id)
+            self._leases.require_held(connection, meta.session_id)
             records.update_session(connection, written)
 
         await self.worker.write(lambda: self._vaulted.meta(meta), work)

@@ -11,11 +11,13 @@ from collections.abc import Iterable
 from gemini_companion.engine.history.log import (
     ConstraintEntry,
     Entry,
+    PreviewEntry,
     PromptEntry,
     ResumeEntry,
     ToolResultEntry,
     TurnEndEntry,
 )
+from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.tool_entries import ChangeEntry
 
 
@@ -32,6 +34,10 @@ def is_use(entry: Entry) -> bool:
             return not entry.steer_id  # else it was said when it was offered
         case ChangeEntry():
             return bool(entry.reverts)  # else its call says so
+        case ModelCallEntry():
+            return entry.purpose != "preparing"  # of a compression that nobody asked for
+        case PreviewEntry():
+            return entry.compression.result.trigger != "background"
         case ConstraintEntry():
             return entry.constraint.scope == "session"  # a rule of the project's comes with every opening
         case _:

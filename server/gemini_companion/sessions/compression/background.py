@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 _BY_US: Final = frozenset({"undo", "wish", "leave", "settings", "agent", "delete", "shutdown", "takeOver", "turn"})
 """Who ends a preparing run without saying anything of whether another would come to something."""
 
-_OF_SETTINGS: Final = ("companion.compression", "model.compression", "model.name", "companion.budget")
+_OF_SETTINGS: Final = ("companion.compression", "model.compression", "model.name", "model.local", "companion.budget")
 """Keys that may make another compression of the next one, or none."""
 
 

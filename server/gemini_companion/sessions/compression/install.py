@@ -209,13 +209,14 @@ async def note_attempt(
 
 
 async def keep_preview(
-    session: Session, compression: Compression, entry: CompressionEntry, base_version: int
+    session: Session, compression: Compression, entry: CompressionEntry, base_version: int, basis: str
 ) -> CompressionResult:
-    """Keep what would be installed in the log as a preview, made of the history up to `base_version`.
+    """Keep what would be installed in the log as a preview, made of the history up to `base_version` under settings of
+    this `basis`.
 
     If somebody takes over one that was prepared while it is being written, it is kept once more, as theirs.
     """
-    result, basis = entry.result, session.services.settings().compression_basis
+    result = entry.result
     while True:
         stamp, kept = session.stamp(), msgspec.structs.replace(entry, result=result, preview_id=entry.compression_id)
         preview = PreviewEntry(

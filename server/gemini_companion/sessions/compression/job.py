@@ -20,11 +20,8 @@ def new_compression(
         if compression.has_ended:
             session.compressions.discard(compression)
             # However it ended, and whoever waits for it: it may have had the session's tokens counted.
-            if not session.is_gone:  # else another process may have written what stands there
-                keeping = asyncio.create_task(
-                    session.update_listing(is_change=False), name=f"number:{session.session_id}"
-                )
-                session.use(keeping, session.last_used)
+            keeping = asyncio.create_task(session.update_listing(is_change=False), name=f"number:{session.session_id}")
+            session.use(keeping, session.last_used)
         session.notify_status()
 
     def behind() -> str | None:

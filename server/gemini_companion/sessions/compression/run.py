@@ -75,6 +75,8 @@ class CompressionRun:
     """Shared by every call of the run: summarising, verifying, repairing, counting."""
     tokens: TokenCount = field(init=False)
     """The session's token count when it began."""
+    basis: str = field(init=False)
+    """Of the settings then: others may be in force when it ends."""
     calls: int = 0
     """Generate calls so far."""
     guidance: str = ""
@@ -114,7 +116,7 @@ class CompressionRun:
         session, compression = self.session, self.compression
         self.choice = choice or session.choice()
         self.retries = RetryBudget(session.services.clock, RETRY_SECONDS)
-        self.tokens = session.token_count(self.choice)
+        self.tokens, self.basis = session.token_count(self.choice), session.services.settings().compression_basis
         compression.begin()
         try:
             return await steps()
@@ -181,7 +183,7 @@ class CompressionRun:
         entry = self._entry(change, result)
         entry = msgspec.structs.replace(entry, sources=sources_of_lines(session.history, entry, admission.written))
         if self.compression.is_preview:
-            kept = await keep_preview(session, self.compression, entry, plan.base_version)
+            kept = await keep_preview(session, self.compression, entry, plan.base_version, self.basis)
             return self.compression.complete(as_preview(kept))
         self.compression.enter("installing")
         return await self._install(entry, plan.base_version)

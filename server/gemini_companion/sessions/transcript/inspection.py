@@ -170,7 +170,7 @@ def _with_deltas_joined(events: Sequence[StoredEvent], running: str) -> list[Sto
     for stored in reversed(events):
         kind, turn_id = stored.event.get("type"), stored.turn_id
         if kind in ("messageDelta", "thoughtDelta") and turn_id != running:
-            answer, run = runs.setdefault(turn_id, {}), (kind, stored.event.get("attempt"))
+            answer, run = runs.setdefault(turn_id, {}), (kind, str(stored.event.get("attempt")))
             if run not in answer:
                 answer[run] = []
                 joined.append((stored, answer[run]))

@@ -24,7 +24,8 @@ class ShownBefore:
     def hear(self, stored: StoredEvent) -> None:
         """Take in the next event of the turn."""
         event = stored.event
-        attempt, text = int(event.get("attempt", 1)), str(event.get("text", ""))
+        text, attempt = str(event.get("text", "")), event.get("attempt")
+        attempt = attempt if isinstance(attempt, int) else 1  # the disk may have damaged it
         match event.get("type"):
             case "messageDelta":
                 self._showing.hear(MessageDelta(text=text, attempt=attempt))
