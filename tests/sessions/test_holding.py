@@ -13,8 +13,7 @@ from gemini_companion.engine.errors import CompanionError, SessionBusy, StorageF
 from gemini_companion.engine.history.log import PromptEntry
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.taken import end_taken
-from tests.support.commands import SlowCommand
-from tests.support.patience import PATIENCE, until
+from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
 
 Opener = Callable[[], Studio]
@@ -143,22 +142,6 @@ async def test_what_runs_in_a_chat_that_another_process_took_ends_at_once_and_no
         await asyncio.wait_for(running, PATIENCE)  # the model has not answered
     assert (await second.chat("mine", session_id=session_id)).text == "Done. "
     first.model.gate.set()
-
-
-async def test_a_command_in_the_background_of_a_chat_that_another_process_took_ends_though_nothing_else_runs_there(
-    opened: Opener,
-) -> None:
-    first, second = opened(), opened()
-    session_id = (await first.chat("hello")).session_id
-    command = SlowCommand()
-    first.app.tooling.commands.began(session_id, "c1", "serve", "/w", command, is_background=True)
-    await second.app.open_session(second.client, session_id, take_over=True)
-    assert isinstance(first.store, SqliteStore)
-    await first.store.beat()
-    end_taken(first.app, session_id)
-    await until(lambda: command.discarded)
-    assert command.stopped
-    assert first.app.tooling.commands.list(session_id) == ()
 
 
 async def test_a_chat_that_was_taken_and_taken_back_meanwhile_goes_on(opened: Opener) -> None:

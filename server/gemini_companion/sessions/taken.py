@@ -6,12 +6,11 @@ import asyncio
 
 from gemini_companion.engine.errors import SessionNotFound
 from gemini_companion.sessions.application import Application
-from gemini_companion.sessions.session import Session
 
 
 def end_taken(app: Application, session_id: str) -> None:
-    """Tell the clients that have a session open that another process took it, and stop what runs in it and beside, its
-    commands too: no word of that could be written any more, and no model should be paid for it.
+    """Tell the clients that have a session open that another process took it, and stop what runs in it and beside: no
+    word of that could be written any more, and no model should be paid for it.
 
     One that this process has taken back meanwhile goes on.
     """
@@ -23,10 +22,7 @@ def end_taken(app: Application, session_id: str) -> None:
         return
     if session is None or app.services.store.holds(session_id):
         return
-    stopping = asyncio.create_task(_stop(app, session), name=f"taken:{session_id}")
+    if session.lane.is_idle and not session.compressions.beside():
+        return
+    stopping = asyncio.create_task(session.stop("takeOver"), name=f"taken:{session_id}")
     session.use(stopping, app.services.clock.monotonic())
-
-
-async def _stop(app: Application, session: Session) -> None:
-    await session.stop("takeOver")
-    await app.tooling.commands.end(session.session_id)
