@@ -10,7 +10,8 @@ from gemini_companion.sessions.application import Application
 
 def end_taken(app: Application, session_id: str) -> None:
     """Tell the clients that have a session open that another process took it, and stop what runs in it and beside: no
-    word of that could be written any more, and no model should be paid for it.
+    word of that could be written any more, and no model should be paid for it. Commands in the background go on, for a
+    person may want them: those clients can list and stop them as before.
 
     One that this process has taken back meanwhile goes on.
     """
