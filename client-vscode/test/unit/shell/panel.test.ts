@@ -62,6 +62,13 @@ describe("the states of the panel", () => {
     expect(panel.host.sent).toEqual([]);
   });
 
+  it("put an example beside what is written, and never in its place", async () => {
+    await show("empty");
+    await panel.type("a long thought");
+    await panel.click("button", "Explain tokenizer.py step by step");
+    expect(panel.prompt.value).toBe("a long thought Explain tokenizer.py step by step");
+  });
+
   it("offer a reload if a part of the page is gone", async () => {
     panel = new Mounted();
     panel.shell.broken.value = true;
