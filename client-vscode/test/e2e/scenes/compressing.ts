@@ -106,12 +106,10 @@ export function compressing(set: Stage): void {
       await set.window.activeEditor.locator(".view-line", { hasText: "The user mends" }).click();
       await set.window.page.keyboard.press("End");
       await set.window.page.keyboard.type(" before Friday");
+      await edited("before Friday");
       await set.window.page.keyboard.press("Control+s");
+      await patiently("it is on the disk", () => set.server.keepsDraft("before Friday") || undefined);
       const chat = await patiently("it is stored which chat this is", () => set.window.storedChat());
-      await patiently(
-        "it is saved",
-        async () => (await tab.and(set.window.page.locator(".dirty")).count()) === 0 || undefined,
-      );
       await set.window.reload();
       panel = new Panel(await set.window.showPanel());
       await edit(); // VS Code may not have stored yet which tabs are open
