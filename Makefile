@@ -91,7 +91,7 @@ endif
 # The page alone in Chromium (layout, hostile answers), then the packed extension in a real VS Code.
 e2e-client: $(NODE_STAMP) package
 	cd $(CLIENT) && node scripts/setup-vscode.mjs
-	cd $(CLIENT) && node test/browser/behaviour.mjs && node test/browser/panel.mjs && node test/browser/tools.mjs && node test/browser/pasting.mjs && node test/browser/document.mjs && node test/browser/hostile.mjs
+	cd $(CLIENT) && node test/browser/behaviour.mjs && node test/browser/panel.mjs && node test/browser/looks.mjs && node test/browser/tools.mjs && node test/browser/pasting.mjs && node test/browser/document.mjs && node test/browser/hostile.mjs
 	cd $(CLIENT) && node_modules/.bin/vitest run --config test/vitest.e2e.config.ts
 
 $(E2E_STAMP): constraints.txt $(STAMP)

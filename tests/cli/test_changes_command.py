@@ -52,6 +52,8 @@ def test_a_change_is_taken_back_and_that_too(
     assert run(["changes", "revert", "--dry-run"], environment) == 0
     assert path.read_text().startswith("new")
     capsys.readouterr()
+    assert run(["changes", "revert", "--dry-run", "--path", "none.txt"], environment) == 0
+    assert capsys.readouterr().out == "There is nothing to take back.\n"
     assert run(["changes", "revert", "--path", "a.txt", "--json"], environment) == 0
     change_id = json.loads(capsys.readouterr().out)["changeId"]
     assert path.read_text().startswith("old")

@@ -86,6 +86,21 @@ async def test_several_turns_are_taken_back_as_one_plan(desk: ChangesDesk) -> No
     assert not desk.path("new.txt").exists()
 
 
+async def test_since_a_turn_that_changed_nothing_is_what_later_ones_changed(desk: ChangesDesk) -> None:
+    desk.put("a.txt", "1\n")
+    asked = await desk.turn()
+    await desk.write("a.txt", "2\n")
+    last = await desk.turn()
+    assert len((await revert(desk, since=asked, dry_run=True)).reverted) == 1
+    assert (await revert(desk, since=last, dry_run=True)).reverted == ()
+    with pytest.raises(InvalidInput, match="nothing to take back"):
+        await revert(desk, since=last)
+    with pytest.raises(InvalidInput, match="no turn"):
+        await revert(desk, since="another")
+    await revert(desk, since=asked)
+    assert desk.path("a.txt").read_text() == "1\n"
+
+
 async def test_a_revert_can_be_reverted_and_that_too(desk: ChangesDesk) -> None:
     path = desk.put("a.txt", "old\n")
     turn = await desk.write("a.txt", "new\n")

@@ -193,6 +193,8 @@ export class Chat extends ChatState {
 
   /** Another window took a chat: from now on it is only read here, and what is said there is read. */
   async #taken(sessionId: string): Promise<void> {
+    // At once, whoever it is: what runs here ends now, and the prompts behind it must not go out while the chat is read.
+    if (sessionId === this.info?.sessionId) this.info = { heldBy: 0, ...this.info };
     await this.guard(() =>
       this.#oneByOne(async () => {
         if (sessionId === this.info?.sessionId) await this.#open(sessionId);

@@ -1,6 +1,7 @@
 /** The files that keep drafts: `<storage>/drafts/<session>.json`, written whole and by renaming, so that a crash leaves the old one. */
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { previewsOf } from "../compression/editedPreviews.js";
 import { decodeDraft, encodeDraft, EMPTY_DRAFT, type SavedDraft } from "./pure/savedDraft.js";
 
 /** The name for a chat that is not begun yet. */
@@ -32,7 +33,11 @@ export class DraftFiles {
 
   /** The chat is deleted, for good, or the draft of the unbegun one has found its chat. */
   forget(sessionId: string | undefined): Promise<void> {
-    const forgotten = this.#inOrder(sessionId, (path) => rm(path, { force: true }));
+    const forgotten = this.#inOrder(sessionId, async (path) => {
+      await rm(path, { force: true });
+      const previews = sessionId === undefined ? undefined : previewsOf(dirname(path), sessionId);
+      if (previews !== undefined) await rm(previews, { recursive: true, force: true });
+    });
     if (sessionId !== undefined) this.#gone.add(sessionId);
     return forgotten;
   }

@@ -110,6 +110,7 @@ export class Prompts {
   }
 
   sendQueued(id: string): Promise<void> {
+    if (this.chat.isReadOnly) return Promise.resolve(); // it would only be refused: it waits on
     const prompt = this.queue.remove(id);
     this.#queueChanged();
     return prompt ? this.submit(prompt.text, true) : Promise.resolve();

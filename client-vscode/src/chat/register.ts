@@ -12,6 +12,7 @@ import {
 } from "vscode";
 import { Compressions } from "../compression/compressions.js";
 import { SnapshotFiles, TextViews } from "../compression/documents.js";
+import { EditedPreviews } from "../compression/editedPreviews.js";
 import type { ContextReporterPort } from "../context/port.js";
 import type { DaemonPort } from "../daemon/port.js";
 import { Signal } from "../daemon/signal.js";
@@ -64,7 +65,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     t,
   });
   const views = new TextViews();
-  const files = new SnapshotFiles();
+  const files = new SnapshotFiles(new EditedPreviews(context.storageUri?.fsPath));
   const typed = new Signal<void>();
   const outlook = new Outlook(chat, reporter, [
     typed.event,
@@ -190,8 +191,8 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   command("undoCompression", () => compressions.undo());
   command("showSnapshot", () => compressions.view());
   command("rateCompression", () => compressions.rate(undefined));
-  command("applySnapshot", (target) => onSnapshot(target, (id) => compressions.apply(id)));
-  command("discardSnapshot", (target) => onSnapshot(target, (id) => compressions.discard(id)));
+  command("applySnapshot", (target) => onSnapshot(target, (id, of) => compressions.apply(id, of)));
+  command("discardSnapshot", (target) => onSnapshot(target, (id, of) => compressions.discard(id, of)));
   command("newChat", async () => {
     // Shown at once and in its turn: the daemon may only be starting, and what is asked for next comes after it.
     await Promise.all([view.command({ do: "focusComposer" }), chat.startNew()]);
@@ -215,10 +216,11 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   command("recallSelection", () => view.command({ do: "openSessions", query: selectedText().slice(0, LONGEST_QUERY) }));
   context.subscriptions.push(...own);
 
-  async function onSnapshot(target: unknown, work: (compressionId: string) => Promise<void>): Promise<void> {
+  /** Of the chat whose preview the editor holds: another one may be shown. */
+  async function onSnapshot(target: unknown, work: (id: string, of: string) => Promise<void>): Promise<void> {
     const uri = target instanceof Uri ? target : window.activeTextEditor?.document.uri;
-    const id = uri ? SnapshotFiles.compressionOf(uri) : undefined;
-    if (id !== undefined) await work(id);
+    const held = uri && SnapshotFiles.previewOf(uri);
+    if (held) await work(held.compressionId, held.sessionId);
   }
 
   /** To the composer, and from there back to the editor. */

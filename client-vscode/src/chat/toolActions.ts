@@ -145,13 +145,15 @@ export class ToolActions implements Disposable {
 
   /** Put back what can be, say what cannot, and offer to take that back. */
   async #undo(what: { readonly path: string } | { readonly since: string }): Promise<RevertResult> {
+    const sessionId = this.chat.info?.sessionId;
     const result = await this.chat.work.revert(what);
     this.#tellConflicts(result);
-    if (result.reverted.length > 0) void this.#offerToRedo(result);
+    if (result.reverted.length > 0) void this.#offerToRedo(result, sessionId);
     return result;
   }
 
-  async #offerToRedo({ reverted, changeId }: RevertResult): Promise<void> {
+  /** The offer stands there for as long as the person likes: another chat may be shown when it is taken. */
+  async #offerToRedo({ reverted, changeId }: RevertResult, sessionId: string | undefined): Promise<void> {
     const { chat } = this;
     const text =
       reverted.length === 1
@@ -160,7 +162,7 @@ export class ToolActions implements Disposable {
     const redo = chat.t("Redo");
     const chosen = await window.showInformationMessage(text, ...(changeId === undefined ? [] : [redo]));
     if (chosen !== redo || changeId === undefined) return;
-    await chat.guard(async () => this.#tellConflicts(await chat.work.revert({ changeId })));
+    await chat.guard(async () => this.#tellConflicts(await chat.work.revert({ changeId }, sessionId)));
   }
 
   #tellConflicts({ conflicts }: RevertResult): void {

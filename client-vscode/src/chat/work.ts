@@ -124,14 +124,16 @@ export class Work {
     if (sessionId === this.#sessionId) this.#take(list);
   }
 
-  /** Put files back, or say what that would do. Rejects with `DaemonFault`. */
-  async revert(what: {
-    readonly path?: string;
-    readonly since?: string;
-    readonly changeId?: string;
-    readonly dryRun?: boolean;
-  }): Promise<RevertResult> {
-    const sessionId = this.#sessionId;
+  /** Put files back, or say what that would do; of the shown session if no other is named. Rejects with `DaemonFault`. */
+  async revert(
+    what: {
+      readonly path?: string;
+      readonly since?: string;
+      readonly changeId?: string;
+      readonly dryRun?: boolean;
+    },
+    sessionId = this.#sessionId,
+  ): Promise<RevertResult> {
     const result = await this.daemon.request("gemini/changes/revert", {
       ...(sessionId === undefined ? {} : { sessionId }),
       ...what,

@@ -42,108 +42,112 @@ export class Compressions {
     await this.#run({ preview: false, ...guidance });
   }
 
-  async preview({ upTo, from }: Span = {}): Promise<void> {
+  async preview({ upTo, from }: Span = {}, of?: string): Promise<void> {
     const span = { ...(upTo === undefined ? {} : { upTo }), ...(from === undefined ? {} : { from }) };
-    const result = await this.#run({ preview: true, ...span });
-    if (result?.status === "PREVIEW" && result.compressionId !== undefined) await this.view(result.compressionId);
+    const { result, sessionId } = await this.#run({ preview: true, ...span }, of);
+    if (result?.status === "PREVIEW") await this.view(result.compressionId, sessionId); // another chat may be shown by now
   }
 
   /** Take a compression back; without an id the newest in force. While an answer is made its row says that this waits. */
-  async undo(compressionId?: string): Promise<void> {
+  async undo(compressionId?: string, of?: string): Promise<void> {
     const { chat } = this.needs;
     await this.#attempt(async () => {
-      const sessionId = await this.#session();
+      const sessionId = await this.#session(of);
       if (sessionId === undefined) {
         this.#missing();
         return;
       }
-      const { conversation } = chat;
-      const row = compressionId === undefined ? conversation.undoable : conversation.divider(compressionId);
-      const id = compressionId ?? row?.compressionId;
+      const isShown = this.#isShown(sessionId);
+      const id = compressionId ?? (isShown ? chat.conversation.undoable?.compressionId : undefined);
       const params = { sessionId, ...(id === undefined ? {} : { compressionId: id }) };
       const result =
-        chat.job.kind === "turn"
-          ? await this.#undos.waiting(row?.compressionId ?? "", (token) =>
+        isShown && chat.job.kind === "turn"
+          ? await this.#undos.waiting(id ?? "", (token) =>
               chat.daemon.request("gemini/compression/undo", params, token),
             )
           : await chat.daemon.request("gemini/compression/undo", params);
-      await chat.refresh();
-      this.#notify(result);
+      await this.#done(result, sessionId);
     });
   }
 
   /** Install a preview, with what was edited in it. */
-  async apply(compressionId: string): Promise<void> {
+  async apply(compressionId: string, of?: string): Promise<void> {
     const { chat, files } = this.needs;
     await this.#attempt(async () => {
-      const sessionId = await this.#session();
+      const sessionId = await this.#session(of);
       const original = (await this.#find(sessionId, compressionId))?.snapshot;
       if (sessionId === undefined) {
         this.#missing();
         return;
       }
-      const edited = files.current(compressionId);
+      const edited = await files.current(compressionId, sessionId);
       const snapshot = edited !== undefined && edited !== original ? edited : undefined;
       const params = { sessionId, compressionId, ...(snapshot === undefined ? {} : { snapshot }) };
       const result = await chat.daemon.request("gemini/compression/apply", params).catch((error: unknown) => {
-        if (!this.#isOutdated(error, compressionId)) throw error;
+        if (!this.#isOutdated(error, compressionId, sessionId)) throw error;
       });
       if (!result) {
-        void this.#tellOutdated(compressionId);
+        void this.#tellOutdated(compressionId, sessionId);
         return;
       }
-      if (result.status === "COMPRESSED" || result.status === "CONTENT_TRUNCATED") await files.close(compressionId);
-      await chat.refresh();
-      this.#notify(result);
+      if (result.status === "COMPRESSED" || result.status === "CONTENT_TRUNCATED")
+        await files.close(compressionId, sessionId);
+      await this.#done(result, sessionId);
     });
   }
 
-  #isOutdated(error: unknown, compressionId: string): boolean {
+  #isOutdated(error: unknown, compressionId: string, sessionId: string): boolean {
     const kind = error instanceof DaemonFault ? error.data.kind : "";
     const state = this.needs.chat.conversation.divider(compressionId)?.state;
-    return kind === "staleVersion" || (kind === "compressionNotFound" && (state === "preview" || state === "outdated"));
+    const wasPreview = state === "preview" || state === "outdated" || !this.#isShown(sessionId);
+    return kind === "staleVersion" || (kind === "compressionNotFound" && wasPreview);
   }
 
   /** Wherever the person is: what was edited may be in front, and stays open. */
-  async #tellOutdated(compressionId: string): Promise<void> {
+  async #tellOutdated(compressionId: string, sessionId: string): Promise<void> {
     const { chat } = this.needs;
-    chat.conversation.change(`c:${compressionId}`, "divider", { state: "outdated" });
+    if (this.#isShown(sessionId)) chat.conversation.change(`c:${compressionId}`, "divider", { state: "outdated" });
     const renew = chat.t("New preview");
     const text = chat.t(
       "The preview is out of date: the chat has changed since it was made. What you edited stays open.",
     );
-    if ((await window.showWarningMessage(text, renew)) === renew) await this.preview();
+    if ((await window.showWarningMessage(text, renew)) === renew) await this.preview({}, sessionId);
   }
 
-  async discard(compressionId: string): Promise<void> {
-    await this.needs.files.close(compressionId);
-    await this.needs.views.close(this.#snapshotPath(compressionId)); // it was opened with the preview
-    this.needs.chat.discardPreview(compressionId);
+  async discard(compressionId: string, of?: string): Promise<void> {
+    const { chat, files, views } = this.needs;
+    const sessionId = of ?? chat.info?.sessionId;
+    if (sessionId === undefined) return;
+    await files.close(compressionId, sessionId);
+    await views.close(this.#snapshotPath(compressionId)); // it was opened with the preview
+    if (this.#isShown(sessionId)) chat.discardPreview(compressionId);
+    else await chat.daemon.request("gemini/compression/discard", { sessionId, compressionId });
   }
 
   async edit(compressionId: string): Promise<void> {
     await this.#attempt(async () => {
-      const info = await this.#find(await this.#session(), compressionId);
-      if (info?.snapshot === undefined) {
+      const sessionId = await this.#session();
+      const info = await this.#find(sessionId, compressionId);
+      if (info?.snapshot === undefined || sessionId === undefined) {
         this.#missing();
         return;
       }
       await this.needs.views.close(this.#snapshotPath(compressionId)); // one tab is enough
-      await this.needs.files.edit(compressionId, info.snapshot);
+      await this.needs.files.edit(compressionId, sessionId, info.snapshot);
     });
   }
 
   /** The snapshot as a document. */
-  async view(compressionId?: string): Promise<void> {
+  async view(compressionId?: string, of?: string): Promise<void> {
     const { views, files } = this.needs;
     await this.#attempt(async () => {
-      const sessionId = await this.#session();
+      const sessionId = await this.#session(of);
       const info = await this.#find(sessionId, compressionId);
-      if (info?.snapshot === undefined) {
+      if (info?.snapshot === undefined || sessionId === undefined) {
         this.#missing();
         return;
       }
-      const edited = files.current(info.compressionId);
+      const edited = await files.current(info.compressionId, sessionId);
       const path = this.#snapshotPath(info.compressionId);
       await this.#learnSources(path, sessionId, info, edited);
       await views.show(path, `${edited ?? info.snapshot}\n`);
@@ -168,7 +172,7 @@ export class Compressions {
         chat.t,
       );
       const left = views.put(`${compressionId}/${chat.t("Before")}.md`, before);
-      const edited = files.current(compressionId);
+      const edited = await files.current(compressionId, sessionId);
       const after = `${compressionId}/${chat.t("After")}.md`;
       await this.#learnSources(after, sessionId, info, edited);
       const right = views.put(after, `${edited ?? info.snapshot}\n`);
@@ -218,44 +222,49 @@ export class Compressions {
     });
   }
 
+  /** What is offered stands there for as long as the person likes: it is about the chat that was shown then. */
   async #offer(report: CompressionStatusReport): Promise<void> {
     const { t } = this.needs.chat;
     const preview = t("Preview Compression");
     const undo = t("Undo");
     const offered = report.state === "running" ? [] : report.canUndo ? [preview, undo] : [preview];
     const chosen = await window.showInformationMessage(statusText(report, t, number), ...offered);
-    if (chosen === preview) await this.preview();
-    else if (chosen === undo) await this.undo();
+    if (chosen === preview) await this.preview({}, report.sessionId);
+    else if (chosen === undo) await this.undo(undefined, report.sessionId);
   }
 
   /** A text that was edited has other lines than the one that the daemon knows the sources of. */
   async #learnSources(
     path: string,
-    sessionId: string | undefined,
+    sessionId: string,
     { compressionId, snapshot }: CompressionInfo,
     edited?: string,
   ): Promise<void> {
     const { sources } = this.needs;
     sources.forget(path);
-    if (sessionId === undefined || (edited !== undefined && edited !== snapshot)) return;
+    if (edited !== undefined && edited !== snapshot) return;
     await sources.learn(path, sessionId, compressionId).catch(() => undefined); // it is read all the same, its lines lead nowhere
   }
 
-  async #run(params: { readonly preview: boolean } & Guidance & Span): Promise<CompressionResult | undefined> {
+  async #run(
+    params: { readonly preview: boolean } & Guidance & Span,
+    of?: string,
+  ): Promise<{ readonly result?: CompressionResult; readonly sessionId?: string }> {
     const { chat, isChatVisible } = this.needs;
-    let result: CompressionResult | undefined;
+    let made: { readonly result: CompressionResult; readonly sessionId: string } | undefined;
     await this.#attempt(async () => {
-      const sessionId = await chat.session();
-      result = await window.withProgress(
+      const sessionId = of ?? (await chat.session());
+      const result = await window.withProgress(
         {
           location: isChatVisible() ? ProgressLocation.Window : ProgressLocation.Notification,
           title: params.preview ? chat.t("Previewing the compression of the chat") : chat.t("Compressing the chat"),
           cancellable: true,
         },
         async (progress, token) => {
-          if (chat.job.kind === "turn") progress.report({ message: chat.t("waiting for the answer to end") });
-          const subscription = chat.daemon.onEvent(({ event }) => {
-            if (event.type === "compressionProgress")
+          if (chat.job.kind === "turn" && this.#isShown(sessionId))
+            progress.report({ message: chat.t("waiting for the answer to end") });
+          const subscription = chat.daemon.onEvent(({ event, sessionId: whose }) => {
+            if (event.type === "compressionProgress" && whose === sessionId)
               progress.report({ message: phaseText(event.phase, chat.t, event.block, event.blocks) });
           });
           try {
@@ -265,24 +274,27 @@ export class Compressions {
           }
         },
       );
-      if (!params.preview) await chat.refresh();
+      made = { result, sessionId };
+      if (!params.preview && this.#isShown(sessionId)) await chat.refresh();
     });
-    if (result && result.status !== "PREVIEW") this.#notify(result);
-    return result;
+    if (made && made.result.status !== "PREVIEW") void this.#notify(made.result, made.sessionId);
+    return made ?? {};
+  }
+
+  async #done(result: CompressionResult, sessionId: string): Promise<void> {
+    if (this.#isShown(sessionId)) await this.needs.chat.refresh();
+    void this.#notify(result, sessionId);
   }
 
   /** The outcome, where no row can show it. */
-  #notify(result: CompressionResult): void {
+  async #notify(result: CompressionResult, sessionId: string): Promise<void> {
     const { chat, isChatVisible } = this.needs;
-    if (isChatVisible()) return;
-    void this.#notifyHidden(result, chat.t("Undo"), chat.t("Show Snapshot"));
-  }
-
-  async #notifyHidden(result: CompressionResult, undo: string, show: string): Promise<void> {
+    if (isChatVisible() && this.#isShown(sessionId)) return;
+    const [undo, show] = [chat.t("Undo"), chat.t("Show Snapshot")];
     const offered = COMPRESSION_STATUSES[result.status].offers.map((offer) => ({ undo, show })[offer]);
     const chosen = await window.showInformationMessage(result.message, ...offered);
-    if (chosen === undo) await this.undo(result.compressionId);
-    else if (chosen === show) await this.view(result.compressionId);
+    if (chosen === undo) await this.undo(result.compressionId, sessionId);
+    else if (chosen === show) await this.view(result.compressionId, sessionId);
   }
 
   /** A compression by its id, or the newest that has a snapshot: in force before a preview. */
@@ -305,10 +317,17 @@ export class Compressions {
     );
   }
 
-  /** The open chat's session. A chat that is not begun has none; without an id the daemon would take the chat before it. */
-  async #session(): Promise<string | undefined> {
+  /**
+   * The session that is meant: the one that a message or an editor is about, else the open chat's. A chat that is not begun has none;
+   * without an id the daemon would take the chat before it.
+   */
+  async #session(of?: string): Promise<string | undefined> {
     await this.needs.chat.ready();
-    return this.needs.chat.info?.sessionId;
+    return of ?? this.needs.chat.info?.sessionId;
+  }
+
+  #isShown(sessionId: string): boolean {
+    return sessionId === this.needs.chat.info?.sessionId;
   }
 
   async #attempt(work: () => Promise<void>): Promise<void> {

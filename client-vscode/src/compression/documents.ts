@@ -7,9 +7,11 @@ import {
   window,
   workspace,
   type Disposable,
+  type FileStat,
   type TextDocumentContentProvider,
 } from "vscode";
 import { MemoryFiles } from "../editor/memoryFiles.js";
+import type { EditedPreviews, Preview } from "./editedPreviews.js";
 
 /** Read-only: snapshots, what was hidden, chats as text. */
 export const VIEW_SCHEME = "gemini-view";
@@ -67,41 +69,72 @@ export class TextViews implements TextDocumentContentProvider, Disposable {
   }
 }
 
-/** Previews being edited. */
+/** Previews being edited. What is saved of them is still there after a reload. */
 export class SnapshotFiles extends MemoryFiles {
-  constructor() {
+  constructor(private readonly kept: EditedPreviews) {
     super({ [SNAPSHOT_SCHEME]: { isReadonly: false } });
   }
 
-  static uri(compressionId: string): Uri {
-    return Uri.from({ scheme: SNAPSHOT_SCHEME, path: `/${compressionId}/snapshot.md` });
+  /** The session stands in the query: it is of no use to who reads the path. */
+  static uri({ compressionId, sessionId }: Preview): Uri {
+    return Uri.from({ scheme: SNAPSHOT_SCHEME, path: `/${compressionId}/snapshot.md`, query: sessionId });
   }
 
   /** The compression whose preview a document holds. */
-  static compressionOf(uri: Uri): string | undefined {
-    return uri.scheme === SNAPSHOT_SCHEME ? uri.path.split("/")[1] : undefined;
+  static previewOf(uri: Uri): Preview | undefined {
+    const compressionId = uri.scheme === SNAPSHOT_SCHEME ? uri.path.split("/")[1] : undefined;
+    return compressionId && uri.query ? { compressionId, sessionId: uri.query } : undefined;
   }
 
   /** Open it for editing; a text that was edited already stays as it is. */
-  async edit(compressionId: string, text: string): Promise<void> {
-    const uri = SnapshotFiles.uri(compressionId);
-    if (!this.has(uri)) this.put(uri, text);
+  async edit(compressionId: string, sessionId: string, text: string): Promise<void> {
+    const uri = SnapshotFiles.uri({ compressionId, sessionId });
+    if (!(await this.#isHere(uri))) {
+      this.put(uri, text);
+      await this.kept.write({ compressionId, sessionId }, text);
+    }
     await window.showTextDocument(await workspace.openTextDocument(uri), { preview: false });
   }
 
   /** The edited text, unsaved changes included; `undefined` if it is not being edited. */
-  current(compressionId: string): string | undefined {
-    const uri = SnapshotFiles.uri(compressionId);
-    return this.has(uri) ? this.read(uri) : undefined;
+  async current(compressionId: string, sessionId: string): Promise<string | undefined> {
+    const uri = SnapshotFiles.uri({ compressionId, sessionId });
+    return (await this.#isHere(uri)) ? this.read(uri) : undefined;
   }
 
   /** Close its tabs without asking, and forget it. */
-  async close(compressionId: string): Promise<void> {
-    const uri = SnapshotFiles.uri(compressionId);
+  async close(compressionId: string, sessionId: string): Promise<void> {
+    const uri = SnapshotFiles.uri({ compressionId, sessionId });
     const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
     if (open?.isDirty) await open.save();
     await closeTabs(uri);
     this.remove(uri);
+    await this.kept.forget({ compressionId, sessionId });
+  }
+
+  override async stat(uri: Uri): Promise<FileStat> {
+    await this.#isHere(uri);
+    return super.stat(uri);
+  }
+
+  override async readFile(uri: Uri): Promise<Uint8Array> {
+    await this.#isHere(uri);
+    return super.readFile(uri);
+  }
+
+  override async writeFile(uri: Uri, content: Uint8Array): Promise<void> {
+    const preview = (await this.#isHere(uri)) ? SnapshotFiles.previewOf(uri) : undefined; // of one that is answered nothing is kept
+    await super.writeFile(uri, content);
+    if (preview) await this.kept.write(preview, new TextDecoder().decode(content));
+  }
+
+  /** Whether it is being edited, also since an earlier window. */
+  async #isHere(uri: Uri): Promise<boolean> {
+    const preview = SnapshotFiles.previewOf(uri);
+    if (this.has(uri) || !preview) return this.has(uri);
+    const text = await this.kept.read(preview);
+    if (text !== undefined && !this.has(uri)) this.put(uri, text);
+    return this.has(uri);
   }
 }
 

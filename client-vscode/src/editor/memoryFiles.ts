@@ -34,11 +34,11 @@ export class MemoryFiles implements FileSystemProvider, Disposable {
   /** Makes a file, or one of the same path anew. */
   protected put(uri: Uri, text: string): void {
     const now = Date.now();
-    this.#entries.set(uri.path, { bytes: new TextEncoder().encode(text), created: now, changed: now });
+    this.#entries.set(key(uri), { bytes: new TextEncoder().encode(text), created: now, changed: now });
   }
 
   has(uri: Uri): boolean {
-    return this.#entries.has(uri.path);
+    return this.#entries.has(key(uri));
   }
 
   /** The text, what is typed and not saved included. */
@@ -48,28 +48,28 @@ export class MemoryFiles implements FileSystemProvider, Disposable {
   }
 
   remove(uri: Uri): void {
-    this.#entries.delete(uri.path);
+    this.#entries.delete(key(uri));
   }
 
   watch(): Disposable {
     return new Disposable(() => undefined);
   }
 
-  stat(uri: Uri): FileStat {
+  stat(uri: Uri): FileStat | Promise<FileStat> {
     const { bytes, created, changed } = this.#entry(uri);
     return { type: FileType.File, ctime: created, mtime: changed, size: bytes.length };
   }
 
-  readFile(uri: Uri): Uint8Array {
+  readFile(uri: Uri): Uint8Array | Promise<Uint8Array> {
     return this.#entry(uri).bytes;
   }
 
-  writeFile(uri: Uri, content: Uint8Array): void {
+  writeFile(uri: Uri, content: Uint8Array): void | Promise<void> {
     // Auto-save may come when the file is gone, since it was answered: a message about that would only be in the way.
-    const entry = this.#entries.get(uri.path) ?? { bytes: content, created: Date.now(), changed: 0 };
+    const entry = this.#entries.get(key(uri)) ?? { bytes: content, created: Date.now(), changed: 0 };
     entry.bytes = content;
     entry.changed = Date.now();
-    this.#entries.set(uri.path, entry);
+    this.#entries.set(key(uri), entry);
     this.#changed.fire([{ type: FileChangeType.Changed, uri }]);
   }
 
@@ -95,8 +95,12 @@ export class MemoryFiles implements FileSystemProvider, Disposable {
   }
 
   #entry(uri: Uri): Entry {
-    const entry = this.#entries.get(uri.path);
+    const entry = this.#entries.get(key(uri));
     if (entry === undefined) throw FileSystemError.FileNotFound(uri);
     return entry;
   }
+}
+
+function key({ path, query }: Uri): string {
+  return `${path}?${query}`;
 }

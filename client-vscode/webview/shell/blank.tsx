@@ -100,10 +100,7 @@ function Empty({ panel }: { readonly panel: PanelState }) {
               <button
                 type="button"
                 class="example"
-                onClick={() => {
-                  shell.draft.value = example;
-                  shell.focusComposer();
-                }}
+                onClick={() => (shell.insertion.value = { text: example, send: false })}
               >
                 {example}
               </button>

@@ -7,6 +7,8 @@ import { useShell } from "./shell.js";
 
 /** Chips shown before the rest is folded. */
 const shown = 3;
+/** Characters that are shown whole, however long the name beside them is. */
+const longestShort = 14;
 
 /** What of the editor goes along with the next prompt: each file is one click from being taken out, and one from coming back. */
 export function Chips({ panel }: { readonly panel: PanelState }) {
@@ -78,7 +80,7 @@ function ToggleChip({ chip }: { readonly chip: Chip }) {
     >
       <Icon name="file" />
       <span class="chip-label">{chip.label}</span>
-      {chip.sends === undefined ? null : <span class="chip-reason">{chip.sends}</span>}
+      {chip.sends === undefined ? null : <Reason text={chip.sends} />}
       <Icon name={chip.included ? "close" : "add"} />
     </button>
   );
@@ -89,7 +91,11 @@ function WithheldChip({ chip, reason }: { readonly chip: Chip; readonly reason: 
     <span class="chip chip-withheld" title={`${chip.detail}\n${t("Not sent: {0}", reason)}`}>
       <Icon name="lock" />
       <span class="chip-label">{chip.label}</span>
-      <span class="chip-reason">{reason}</span>
+      <Reason text={reason} />
     </span>
   );
+}
+
+function Reason({ text }: { readonly text: string }) {
+  return <span class={text.length > longestShort ? "chip-reason" : "chip-reason chip-reason-short"}>{text}</span>;
 }

@@ -5,6 +5,7 @@ import { IconButton } from "./iconButton.js";
 import { queueEditCommand } from "./keymap.js";
 import { previousPrompt, savedText, type QueueEdit } from "./queueEditing.js";
 import { useShell } from "./shell.js";
+import { hindranceOfTaken } from "./standing.js";
 
 /** Prompts that wait for what runs. Each can be changed, sent at once, or taken away. */
 export function Queue({ panel }: { readonly panel: PanelState }) {
@@ -19,7 +20,11 @@ export function Queue({ panel }: { readonly panel: PanelState }) {
       <ol>
         {panel.queue.map((prompt) => (
           <li key={prompt.id} class="queued">
-            {edit?.id === prompt.id ? <QueueEditor edit={edit} panel={panel} /> : <QueueItem prompt={prompt} />}
+            {edit?.id === prompt.id ? (
+              <QueueEditor edit={edit} panel={panel} />
+            ) : (
+              <QueueItem prompt={prompt} panel={panel} />
+            )}
           </li>
         ))}
       </ol>
@@ -32,9 +37,14 @@ function clipped(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters)}…`;
 }
 
-function QueueItem({ prompt }: { readonly prompt: QueuedPrompt }) {
+function QueueItem({ prompt, panel }: { readonly prompt: QueuedPrompt; readonly panel: PanelState }) {
   const shell = useShell();
+  const taken = hindranceOfTaken(panel);
   const run = (what: "sendNow" | "remove") => () => {
+    if (what === "sendNow" && taken !== undefined) {
+      shell.announce(taken, true);
+      return;
+    }
     shell.line.send({ type: "queue", do: what, id: prompt.id });
     shell.focusComposer();
   };
@@ -53,7 +63,8 @@ function QueueItem({ prompt }: { readonly prompt: QueuedPrompt }) {
         <IconButton
           icon="send"
           label={t("Send now")}
-          title={t("Send now: what runs is stopped")}
+          title={taken ?? t("Send now: what runs is stopped")}
+          aria-disabled={taken !== undefined}
           onClick={run("sendNow")}
         />
         <IconButton icon="close" label={t("Remove queued prompt")} title={t("Remove")} onClick={run("remove")} />

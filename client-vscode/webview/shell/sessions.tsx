@@ -183,10 +183,10 @@ function Session({ session, changed }: { readonly session: SessionInfo; readonly
           {title}
         </span>
         <span class="session-detail">
+          {session.heldBy === undefined ? "" : `${t("in another window")} · `}
           {formatWhen(session.updatedAt, Date.now(), locale)} · {formatTurns(session.turns, locale)} ·{" "}
           {t("{0} tokens", formatCount(session.tokenCount, locale))}
           {session.size === undefined ? "" : ` · ${formatBytes(session.size, locale)}`}
-          {session.heldBy === undefined ? "" : ` · ${t("in another window")}`}
           {isKept ? ` · ${t("is kept")}` : ""}
           {session.leavesAt === undefined ? "" : ` · ${t("goes {0}", formatDay(session.leavesAt, locale))}`}
         </span>

@@ -17,9 +17,13 @@ export interface Notice {
 export function hindrance(state: PanelState | undefined): string | undefined {
   if (state === undefined) return t("The panel is still starting.");
   if (state.daemon.kind === "failed") return t("Gemini Companion could not be started.");
-  if (state.session?.heldBy !== undefined) return t("Another window is using this chat. Fork it, or take it over.");
-  if (isQueueFull(state)) return t("{0} prompts are waiting, and more cannot.", QUEUE_LIMIT);
-  return undefined;
+  const full = isQueueFull(state) ? t("{0} prompts are waiting, and more cannot.", QUEUE_LIMIT) : undefined;
+  return hindranceOfTaken(state) ?? full;
+}
+
+/** Why nothing can be sent into a chat that another window took, not even a prompt that waits already. */
+export function hindranceOfTaken({ session }: PanelState): string | undefined {
+  return session?.heldBy === undefined ? undefined : t("Another window is using this chat. Fork it, or take it over.");
 }
 
 /** Whether a prompt would have to wait, and cannot. */

@@ -83,6 +83,8 @@ def _tell(result: RevertResult, options: argparse.Namespace) -> None:
         print(f"{'Would put back' if options.dry_run else 'Put back'} {on_one_line(os.path.relpath(path))}")
     for conflict in result.conflicts:
         print(f"Left {on_one_line(os.path.relpath(conflict.path))}: {on_one_line(conflict.reason)}", file=sys.stderr)
+    if not result.reverted and not result.conflicts:
+        print("There is nothing to take back.")
     if result.note:
         print(on_one_line(result.note))
     if result.change_id is not None:

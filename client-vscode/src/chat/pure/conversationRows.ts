@@ -4,6 +4,7 @@ import type { CompressionResult, CompressionStatusReport, Constraint, Unfinished
 import { answerLook, dividerLook } from "../../panel/statuses.js";
 import { settled, type UnversionedRow } from "./history.js";
 import { keptAs, keptByTurn } from "./kept.js";
+import { withCall } from "./toolHistory.js";
 import { cutShort, withOutput } from "./toolRows.js";
 import type { Translate } from "./words.js";
 
@@ -295,9 +296,7 @@ export class ConversationRows {
   setTool(turnId: string, tool: ToolRow): void {
     const row = this.answer(turnId);
     if (row === undefined) return;
-    const isKnown = row.tools.some(({ id }) => id === tool.id);
-    const tools = isKnown ? row.tools.map((known) => (known.id === tool.id ? tool : known)) : [...row.tools, tool];
-    this.change(row.id, "answer", { tools });
+    this.change(row.id, "answer", { tools: withCall(row.tools, tool) });
   }
 
   /** More output of a tool. */

@@ -149,7 +149,8 @@ function chipOf(file: ReportedFile, sources: PanelSources, t: Translate): Chip {
 function bannerOf(sources: PanelSources, t: Translate): PanelState["banner"] {
   if (sources.daemon.kind !== "ready") return undefined;
   if (sources.fault) return { ...sources.fault, level: "error" };
-  if (sources.queueHeld !== undefined) {
+  // Of a chat that another window has the page says so: nothing can be sent now.
+  if (sources.queueHeld !== undefined && sources.info?.heldBy === undefined) {
     return note(
       "info",
       "queueHeld",

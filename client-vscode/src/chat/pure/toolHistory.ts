@@ -11,9 +11,30 @@ export function callsOf(parts: readonly Part[], at: number, words: Words): ToolR
     const fields = objectOf(part["functionCall"]);
     if (fields === undefined) return [];
     const name = typeof fields["name"] === "string" ? fields["name"] : "tool";
-    const id = typeof fields["id"] === "string" ? fields["id"] : `${name}-${index}`;
+    const id = typeof fields["id"] === "string" ? fields["id"] : placeholder(name, index);
     return [toolRow({ id, name, args: objectOf(fields["args"]) ?? {}, at }, "interrupted", words)];
   });
+}
+
+/**
+ * The calls with one of them as it is now. After a reload, or in another window, one that waits is there by what the log has of it, for the
+ * most part without an id; a new one comes last.
+ */
+export function withCall(tools: readonly ToolRow[], call: ToolRow): ToolRow[] {
+  const isLogged = ({ id, name, state, title }: ToolRow): boolean =>
+    state === "interrupted" && name === call.name && title === call.title && isPlaceholder(id, name);
+  const same = tools.find(({ id }) => id === call.id) ?? tools.find(isLogged);
+  if (same === undefined) return [...tools, call];
+  return tools.map((tool) => (tool === same ? { ...call, at: same.at } : tool));
+}
+
+/** In the place of the id of a call that the model gave none, and that has no result yet. */
+function placeholder(name: string, index: number): string {
+  return `${name}-${index}`;
+}
+
+function isPlaceholder(id: string, name: string): boolean {
+  return id.startsWith(`${name}-`) && /^\d+$/.test(id.slice(name.length + 1));
 }
 
 /**

@@ -1,9 +1,10 @@
 /** Compressions, from the palette and from their rows in the chat. */
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Panel } from "../support/panel.js";
+import { Panel } from "../support/panel.js";
 import { patiently } from "../support/patience.js";
 import { snapshot, summarised } from "../support/snapshots.js";
 import type { Stage } from "../support/stage.js";
+import { askStore } from "../support/store.js";
 import { sentences } from "../support/texts.js";
 
 const RULE = "Never change the public names of the tokenizer.";
@@ -86,6 +87,43 @@ export function compressing(set: Stage): void {
       const { text } = await set.ask(panel, "And after the undo?", "All is back.");
       expect(text).toContain("Question 1:");
       expect(text).toContain("And now?");
+    });
+
+    test("an edited preview outlasts a reload, and is applied to its own chat though another one is shown", async () => {
+      await set.emulator.script(REPAIRED, "snapshot");
+      await set.window.command("Gemini: Preview Compression");
+      const edit = () =>
+        panel
+          .divider(/Preview of a compression/)
+          .getByRole("button", { name: "Edit" })
+          .click();
+      await edit();
+      const tab = set.window.page.locator(".tab", { hasText: /^snapshot\.md/ });
+      const edited = (words: string) =>
+        patiently("the editor has it", async () => (await set.window.editorText()).includes(words) || undefined);
+      await tab.waitFor();
+      await edited("The user mends the tokenizer");
+      await set.window.activeEditor.locator(".view-line", { hasText: "The user mends" }).click();
+      await set.window.page.keyboard.press("End");
+      await set.window.page.keyboard.type(" before Friday");
+      await edited("before Friday");
+      await set.window.page.keyboard.press("Control+s");
+      await patiently("it is on the disk", () => set.server.keepsDraft("before Friday") || undefined);
+      const chat = await patiently("it is stored which chat this is", () => set.window.storedChat());
+      await set.window.reload();
+      panel = new Panel(await set.window.showPanel());
+      await edit(); // VS Code may not have stored yet which tabs are open
+      await edited("before Friday");
+
+      await set.window.command("Gemini: New Chat");
+      await panel.answers.first().waitFor({ state: "detached" });
+      await tab.click();
+      await set.window.command("Gemini: Apply Edited Snapshot");
+      await set.window.toast(/tokens/).waitFor();
+      await set.window.noTab(/^snapshot/);
+      expect(await panel.divider(/ompress/).count()).toBe(0);
+      const [listed] = await askStore(set.server, [["gemini/compression/list", { sessionId: chat }]]);
+      expect(JSON.stringify(listed)).toContain("before Friday");
     });
 
     test("an undo waits for the answer and says so; one in a fork leaves the original's row as it is", async () => {

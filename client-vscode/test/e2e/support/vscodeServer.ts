@@ -154,7 +154,7 @@ export class VsCodeServer {
     const storage = join(this.folder, "data/User/workspaceStorage");
     if (!existsSync(storage)) return false;
     return readdirSync(storage, { recursive: true, encoding: "utf8" })
-      .filter((name) => /[\\/]drafts[\\/][^\\/]+\.json$/.test(name))
+      .filter((name) => /[\\/]drafts[\\/].+\.(json|md)$/.test(name))
       .some((name) => readFileSync(join(storage, name), "utf8").includes(text));
   }
 

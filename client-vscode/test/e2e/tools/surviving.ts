@@ -36,6 +36,7 @@ export function surviving(set: Stage): void {
     const again = question(panel, /Run echo/);
     await again.getByRole("button", { name: "Yes", exact: true }).waitFor();
     await keepPicture(set, "tools", "reloaded");
+    expect(await row(panel, /^Run echo/).count(), "it is the row that it had").toBe(1);
     expect(existsSync(join(set.server.workspace, RAN)), "nothing runs unasked").toBe(false);
     await press(again, "Yes");
     await ends(panel, "It ran.");

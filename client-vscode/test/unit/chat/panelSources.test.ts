@@ -279,8 +279,10 @@ describe("around the transcript", () => {
   });
 
   it("says of a queue that it waits only why it does", () => {
-    const held = (queueHeld: "ended" | "restored"): string | undefined =>
-      panelState({ ...sources, queueHeld }, t).banner?.message;
+    const held = (queueHeld: "ended" | "restored", more: Partial<PanelSources> = {}): string | undefined =>
+      panelState({ ...sources, ...more, queueHeld }, t).banner?.message;
+    const info = { ...(sources.info ?? { sessionId: "s1" }), heldBy: 4711 } as NonNullable<PanelSources["info"]>; // no more of it matters
+    expect(held("ended", { info }), "nothing can be sent into a chat that another window has").toBeUndefined();
     expect(held("ended")).toContain("stopped or failed");
     expect(held("restored")).not.toContain("stopped or failed");
     expect(panelState(sources, t).banner).toBeUndefined();

@@ -51,6 +51,24 @@ it("prompts that wait in it wait on", async () => {
   expect(made.chat.queue.prompts.map(({ text }) => text)).toEqual(["the next one"]);
 });
 
+it("prompts that wait behind the answer that ends with it wait on, and none is sent from the list", async () => {
+  made.daemon.answers["gemini/chat"] = () => new Promise((_, reject) => (refuse = reject));
+  let refuse: (error: Error) => void = () => undefined;
+  void made.chat.prompts.submit("runs");
+  await vi.waitFor(() => expect(asked("gemini/chat")).toHaveLength(1));
+  made.daemon.emit({ type: "turnStarted", prompt: [{ text: "runs" }], model: "m" }, "t9");
+  for (const text of ["one", "two"]) await made.chat.prompts.submit(text);
+  held(4711);
+  made.daemon.take("s1");
+  made.daemon.emit({ type: "turnCancelled", by: "takeOver" }, "t9");
+  refuse(fault("cancelled", -32_800));
+  await vi.waitFor(() => expect(made.chat.info?.heldBy).toBe(4711));
+  const [first] = made.chat.queue.prompts;
+  await made.chat.prompts.sendQueued(first?.id ?? "");
+  expect(asked("gemini/chat")).toHaveLength(1);
+  expect(made.chat.queue.prompts.map(({ text }) => text)).toEqual(["one", "two"]);
+});
+
 it("a preview that is thrown away is one for the daemon, too; if it could not be told, when the chat is read again", async () => {
   const listed = [compression("preview", 1, { status: "PREVIEW" })];
   made.daemon.answers["gemini/compression/list"] = () => Promise.resolve({ compressions: listed });

@@ -5,6 +5,7 @@ import { changesView, oldestTurn, textBefore } from "../../../src/chat/pure/chan
 import { english } from "../../../src/chat/pure/words.js";
 import type { Change, ConfirmToolParams } from "../../../src/protocol.gen.js";
 import { fault, info, stage, type Stage } from "./fakeDaemon.js";
+import { content } from "./scriptedEvents.js";
 
 const ASKED: ConfirmToolParams = {
   sessionId: "s1",
@@ -47,6 +48,40 @@ describe("a question", () => {
     expect(chat.questions.waiting("s1")).toEqual([]);
     expect(chat.questions.answer({ callId: "c1", outcome: "once" })).toBe(false);
   });
+
+  it.each(["told of", "not told of"])(
+    "that comes again waits in the row that the log has of its call: %s",
+    async (before) => {
+      const { chat, daemon } = stage();
+      await chat.begin();
+      await chat.session();
+      const call = (command: string) => ({
+        functionCall: { name: ASKED.name, args: { command, description: "clean" } },
+      });
+      const ask = { functionCall: { name: "ask_user", args: { question: "Which?" } } };
+      const parts = [call("rm -rf build"), call("ls"), ask];
+      chat.conversation.load(
+        [content("prompt", "t1", "Clean up."), { ...content("reply", "t1", "I clean up."), parts }],
+        [],
+        [],
+        new Set(),
+      );
+      chat.conversation.change("a:t1", "answer", { state: "working" });
+      const { token } = new CancellationTokenSource();
+      if (before === "told of") {
+        const { toolCallId, name, args } = ASKED;
+        daemon.emit({ type: "toolCallStarted", toolCallId, name, args, state: "waiting" }, "t1");
+      }
+      void chat.questions.confirm(ASKED, token);
+      void chat.questions.ask({ sessionId: "s1", toolCallId: "c3", question: "Which?" }, token);
+      expect(chat.conversation.answer("t1")?.tools.map(({ id, state }) => [id, state])).toEqual([
+        ["c1", "waiting"],
+        ["run_shell_command-1", "interrupted"],
+        ["c3", "waiting"],
+      ]);
+      chat.dispose();
+    },
+  );
 
   it("takes the edited command line into the arguments, and the words of the rule", async () => {
     const { chat } = await answering();

@@ -10,6 +10,9 @@ import { compression, result } from "../chat/scriptedEvents.js";
 
 const editor = vi.hoisted(() => ({
   told: [] as string[],
+  progress: [] as string[],
+  /** What is chosen of what a message offers, and when. */
+  choose: (_offered: readonly string[]): Promise<string | undefined> => Promise.resolve(undefined),
   commands: new Map<string, (...args: unknown[]) => unknown>(),
   shown: [] as { document: unknown }[],
 }));
@@ -17,16 +20,18 @@ const editor = vi.hoisted(() => ({
 vi.mock("vscode", async (original) => ({
   ...(await original<object>()),
   window: {
-    showInformationMessage: (message: string) => {
+    showInformationMessage: (message: string, ...offered: string[]) => {
       editor.told.push(message);
-      return Promise.resolve(undefined);
+      return editor.choose(offered);
     },
     showWarningMessage: (message: string, ...offered: string[]) => {
       editor.told.push(message);
       return Promise.resolve(offered[0]);
     },
-    withProgress: (_options: unknown, work: (progress: { report(): void }, token: unknown) => Promise<unknown>) =>
-      work({ report: () => undefined }, { onCancellationRequested: () => undefined }),
+    withProgress: (
+      _options: unknown,
+      work: (progress: { report(said: { message: string }): void }, token: unknown) => Promise<unknown>,
+    ) => work({ report: ({ message }) => editor.progress.push(message) }, { onCancellationRequested: () => undefined }),
     get visibleTextEditors() {
       return editor.shown;
     },
@@ -44,17 +49,22 @@ vi.mock("vscode", async (original) => ({
 
 let made: Stage;
 let compressions: Compressions;
+/** Paths of the documents that were opened to be read. */
+const shown: string[] = [];
 
 beforeEach(async () => {
-  editor.told.length = 0;
+  editor.told.length = editor.progress.length = 0;
+  editor.choose = () => Promise.resolve(undefined);
+  shown.length = 0;
   made = stage();
   made.daemon.sessions.set("s1", []);
-  const none = { current: () => undefined } as unknown as SnapshotFiles; // nothing is being edited
+  const none = { current: () => Promise.resolve(undefined), close: () => Promise.resolve() };
+  const views = { show: (path: string) => Promise.resolve(void shown.push(path)), close: () => Promise.resolve() };
   compressions = new Compressions({
     chat: made.chat,
-    views: {} as TextViews, // nothing is shown
-    files: none,
-    sources: {} as SnapshotSources,
+    views: views as unknown as TextViews, // no more of them is used
+    files: none as unknown as SnapshotFiles, // nothing is being edited
+    sources: { learn: () => Promise.resolve(), forget: () => undefined } as unknown as SnapshotSources,
     isChatVisible: () => true,
   });
   await made.chat.session();
@@ -63,10 +73,12 @@ beforeEach(async () => {
 
 afterEach(() => made.chat.dispose());
 
-const asked = (): unknown[] =>
+const asked = (): (readonly [method: string, sessionId: unknown])[] =>
   made.daemon.calls
     .filter(({ method }) => method.startsWith("gemini/compression/") || method === "gemini/cancel")
-    .map(({ method, params }) => [method, params["sessionId"]]);
+    .map(({ method, params }) => [method, params["sessionId"]] as const);
+/** The same but for lists, which every opened chat asks for. */
+const done = () => asked().filter(([method]) => method !== "gemini/compression/list");
 
 describe("an action on a compression", () => {
   const actions: [string, () => Promise<void>][] = [
@@ -145,6 +157,87 @@ describe("an undo", () => {
     await compressions.undo("c1");
     expect(made.chat.conversation.divider("c1")?.undoWaits).toBe(false);
     expect(made.chat.fault?.kind).toBe("compressionNotFound");
+  });
+});
+
+describe("what belongs to a chat that is not shown any more", () => {
+  const listed = compression("preview", 1, { status: "PREVIEW", snapshot: "What matters." });
+
+  beforeEach(() => {
+    made.daemon.sessions.set("s2", []);
+    made.daemon.answers["gemini/compression/list"] = ({ sessionId }) =>
+      Promise.resolve({ compressions: sessionId === "s1" ? [listed] : [] });
+    made.daemon.answers["gemini/compression/undo"] = () => Promise.resolve(result("UNDONE"));
+    made.daemon.answers["gemini/compression/apply"] = () => Promise.resolve(result("COMPRESSED"));
+    made.daemon.answers["gemini/compression/discard"] = () => Promise.resolve(null);
+  });
+
+  const onceAnotherIsShown = (label: string) => async (offered: readonly string[]) => {
+    if (!offered.includes(label)) return undefined;
+    await made.chat.open("s2");
+    return label;
+  };
+
+  it("is undone where the message stood for it, and not in the chat that is shown by then", async () => {
+    made.daemon.status = { canUndo: true };
+    editor.choose = onceAnotherIsShown("Undo");
+    await compressions.showStatus();
+    expect(done()).toEqual([["gemini/compression/undo", "s1"]]);
+    expect(editor.told).toHaveLength(2); // no row shows the outcome
+  });
+
+  it("is previewed where the message stood for it", async () => {
+    made.daemon.answers["gemini/compress"] = () => Promise.resolve(result("NOOP"));
+    editor.choose = onceAnotherIsShown("Preview Compression");
+    await compressions.showStatus();
+    expect(made.daemon.calls.findLast(({ method }) => method === "gemini/compress")?.params).toEqual({
+      sessionId: "s1",
+      preview: true,
+    });
+  });
+
+  it("is opened when its preview is ready, and not called missing", async () => {
+    made.daemon.answers["gemini/compress"] = async () => {
+      await made.chat.open("s2");
+      return result("PREVIEW", { compressionId: "c1" });
+    };
+    await compressions.preview();
+    expect(shown).toEqual(["c1/Snapshot.md"]);
+    expect(editor.told).toEqual([]);
+  });
+
+  it("is applied and discarded from the editor that holds it", async () => {
+    await made.chat.open("s2");
+    await compressions.apply("c1", "s1");
+    await compressions.discard("c1", "s1");
+    expect(done()).toEqual([
+      ["gemini/compression/apply", "s1"],
+      ["gemini/compression/discard", "s1"],
+    ]);
+    expect(made.chat.fault).toBeUndefined();
+    expect(made.chat.saved.discarded).toEqual([]);
+  });
+
+  it("is out of date there too, and a new preview is one of its chat", async () => {
+    await made.chat.open("s2");
+    made.daemon.answers["gemini/compression/apply"] = () => Promise.reject(fault("compressionNotFound", 1009));
+    made.daemon.answers["gemini/compress"] = () => Promise.resolve(result("NOOP"));
+    await compressions.apply("c1", "s1");
+    await vi.waitFor(() =>
+      expect(made.daemon.calls.findLast(({ method }) => method === "gemini/compress")?.params["sessionId"]).toBe("s1"),
+    );
+    expect(made.chat.fault).toBeUndefined();
+  });
+
+  it("lends its progress to no other compression", async () => {
+    made.daemon.answers["gemini/compress"] = () => {
+      const progress = { type: "compressionProgress", compressionId: "c9", elapsedMs: 1 } as const;
+      made.daemon.emit({ ...progress, phase: "verifying" }, undefined, "s2");
+      made.daemon.emit({ ...progress, phase: "installing" }, undefined, "s1");
+      return Promise.resolve(result("NOOP"));
+    };
+    await compressions.compress(false);
+    expect(editor.progress).toEqual(["installing"]);
   });
 });
 

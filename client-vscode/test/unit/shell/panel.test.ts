@@ -62,6 +62,13 @@ describe("the states of the panel", () => {
     expect(panel.host.sent).toEqual([]);
   });
 
+  it("put an example beside what is written, and never in its place", async () => {
+    await show("empty");
+    await panel.type("a long thought");
+    await panel.click("button", "Explain tokenizer.py step by step");
+    expect(panel.prompt.value).toBe("a long thought Explain tokenizer.py step by step");
+  });
+
   it("offer a reload if a part of the page is gone", async () => {
     panel = new Mounted();
     panel.shell.broken.value = true;
@@ -228,7 +235,7 @@ describe("the chats", () => {
     await show("sessionsOpen");
     const shown = (title: RegExp) => panel.get("button", title).textContent;
     expect(shown(/^Changelog for the next/)).toMatch(/1\.8 MB · goes Apr \d/);
-    expect(shown(/^Speed of the import/)).toMatch(/24\.5 kB · in another window · is kept$/);
+    expect(shown(/^Speed of the import/)).toMatch(/in another window · .* · 24\.5 kB · is kept$/);
     const keep = panel.get("button", /^Keep Changelog for the next/);
     expect(keep.getAttribute("aria-pressed")).toBe("false");
     expect(panel.get("button", "Keep Speed of the import").getAttribute("aria-pressed")).toBe("true");

@@ -54,6 +54,16 @@ describe("queued prompts", () => {
     ]);
   });
 
+  it("are not sent into a chat that another window has, which is said", async () => {
+    const queue = [{ id: "q1", text: "now the tests" }];
+    panel = await Mounted.with({ session: { sessionId: "s1", title: "T", heldBy: 12 }, queue });
+    const send = panel.get("button", "Send now");
+    expect(send.getAttribute("aria-disabled")).toBe("true");
+    await panel.click("button", "Send now");
+    expect(panel.host.sent).toEqual([]);
+    expect(panel.get("alert").textContent).toContain("Another window");
+  });
+
   it("are edited from the composer with Alt+↑, saved with Enter, and the focus comes back", async () => {
     await show("queued");
     panel.prompt.focus();

@@ -27,7 +27,7 @@ class RevertWish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def chosen(record: ChangeRecord, wish: RevertWish) -> list[Step]:
-    """The steps that are meant, newest first. Raises `InvalidInput` if there are none."""
+    """The steps that are meant, newest first. Raises `InvalidInput` if there are none, unless it is only asked."""
     if wish.change_id is not None:
         entry = record.entries.get(wish.change_id)
         if entry is None:
@@ -38,9 +38,9 @@ def chosen(record: ChangeRecord, wish: RevertWish) -> list[Step]:
     else:
         found = list(record.steps())[::-1]
         if wish.since is not None:
-            if all(entry.turn_id != wish.since for entry in record.entries.values()):
-                raise InvalidInput("No file was changed in this turn.", path="$.since")
             turns = list(record.turns)
+            if wish.since not in record.turns:
+                raise InvalidInput("There is no turn with this id.", path="$.since")
             later = set(turns[turns.index(wish.since) :])
             found = [step for step in found if step.turn_id in later]
         elif wish.turn_id is None and wish.path is None:
@@ -50,7 +50,7 @@ def chosen(record: ChangeRecord, wish: RevertWish) -> list[Step]:
         found = [step for step in found if step.turn_id == wish.turn_id]
     if wish.path is not None:
         found = [step for step in found if wish.path in (step.change.path, step.change.from_path)]
-    if not found:
+    if not found and not wish.dry_run:
         raise InvalidInput("There is nothing to take back.", hint="It was taken back already, or nothing was changed.")
     return found
 
