@@ -13,10 +13,13 @@ export interface Dated {
   readonly hiddenBy?: string;
 }
 
-/** How a cancelled turn ended: the client that sent its prompt went, the daemon ended, or somebody stopped it. */
+/** Who ends a turn that nobody stopped: the daemon ended, or another one took the chat. */
+const INTERRUPTING = new Set(["interrupted", "shutdown", "takeOver"]);
+
+/** How a cancelled turn ended: the client that sent its prompt went, it was interrupted, or somebody stopped it. */
 export function cancelledBy(by: string | undefined): PromptOutcome {
   if (by === "leave") return "left";
-  return by === "interrupted" || by === "shutdown" ? "interrupted" : "cancelled";
+  return by !== undefined && INTERRUPTING.has(by) ? "interrupted" : "cancelled";
 }
 
 export function outcomeOf({ outcome, by }: HistoryItem): { outcome?: PromptOutcome } {

@@ -51,7 +51,12 @@ export function errorView(fault: RawFault, t: Translate, now: number, turnId?: s
 function takenView(t: Translate, isOfTurn: boolean): ErrorView {
   const taken = { kind: "sessionBusy", retryable: false };
   if (isOfTurn)
-    return { ...taken, message: t("Another window took the chat over: this is not in it."), hint: "", actions: [] };
+    return {
+      ...taken,
+      message: t("Another window took the chat over before this was answered."),
+      hint: "",
+      actions: [],
+    };
   const hint = t("Go on in a copy, or take it over: the other window can then only read it.");
   return {
     ...taken,

@@ -224,7 +224,7 @@ export function living(set: Stage): void {
         // Whichever comes first: the end of the turn here, or the log as the other window left it.
         await panel.answers
           .last()
-          .getByText(/Another window took the chat over: this is not in it|The answer was interrupted/)
+          .getByText(/Another window took the chat over before this was answered|The answer was interrupted/)
           .waitFor();
         await keepPicture(set, "living", "taken-in-the-middle");
         await panel.button("Take Over").click();

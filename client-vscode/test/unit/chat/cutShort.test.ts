@@ -10,6 +10,7 @@ describe("an answer that was cut short, read from the log", () => {
     ["stopped", { outcome: "cancelled", by: "client-1" }, "cancelled", undefined],
     ["stopped", { outcome: "cancelled", by: "leave" }, "left", undefined],
     ["stopped", { outcome: "cancelled", by: "shutdown" }, "interrupted", undefined],
+    ["stopped", { outcome: "cancelled", by: "takeOver" }, "interrupted", undefined],
     ["failed", { outcome: "failed", reason: "It broke off." }, "failed", "It broke off."],
     ["stopped", { outcome: "replaced" }, "replaced", undefined],
   ] as const)("shows what the log has of an answer that was cut short: %s, %o", (state, how, outcome, message) => {
