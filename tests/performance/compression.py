@@ -121,7 +121,7 @@ class _Size:
         name = f"the first one in a session, beyond a model that writes for {_WRITES_FOR:g} s a call"
         note = "what is hidden is looked through while the model writes"
         took = {who: [one.ms for one in costs] for who, costs in again.items()}
-        yield self._figure(name, {**took, OURS: beyond}, target, note)
+        yield self._figure(name, {**took, OURS: beyond}, note=note)
         del session
         cold = self._timed(self._cold, "cold", calls=1)
         yield from self._both("cold: JSON to compressed", cold, TARGET_OF_COLD if target else None)
@@ -148,9 +148,9 @@ class _Size:
     def _rested(self, contents: list[Content]) -> Session:
         """The same after a pause long enough to look through it, which it is from half of the trigger on."""
         session = self._session(contents)
-        looking = session.compressions.ahead.task
-        if looking is not None:
-            self._runner.run(_end_of(looking))
+        ahead = getattr(session.compressions, "ahead", None)  # an earlier commit does not look ahead
+        if ahead is not None and ahead.task is not None:
+            self._runner.run(_end_of(ahead.task))
         return session
 
     def _compress(self, session: Session) -> None:

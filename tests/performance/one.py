@@ -7,25 +7,30 @@ then.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from tests.performance.load import OthersWork
 from tests.performance.options import Options
 
+_KNOWN: Final = frozenset(inspect.signature(Options).parameters)
+"""An earlier commit's options, where it runs by its own, may be fewer."""
+
 
 def main(module: str, folder: str, *flags: str) -> None:
     """Measure. Whatever goes wrong ends the process with what was found until then printed."""
-    options = Options(
-        scratch=Path(folder),
-        quick="--quick" in flags,
-        thorough="--thorough" in flags,
-        tell=lambda what: _print({"tell": what}),
-    )
+    asked: dict[str, Any] = {
+        "scratch": Path(folder),
+        "quick": "--quick" in flags,
+        "thorough": "--thorough" in flags,
+        "tell": lambda what: _print({"tell": what}),
+    }
+    options = Options(**{name: value for name, value in asked.items() if name in _KNOWN})
     _share_interpreter()
     others = OthersWork()
     for finding in import_module(f"tests.performance.{module}").run(options):

@@ -64,7 +64,7 @@ const scenes = {
     assert.deepEqual(await answers(page), []);
   },
 
-  "has all of a question within the panel, the line scrolling by itself": async ({ page, frames, at }) => {
+  "has all of a question within the panel, the whole of its line too": async ({ page, frames, at }) => {
     await working({ page, at, frames }, "commandAsked");
     const group = page.getByRole("group", { name: /^Gemini asks/ });
     for (const button of await group.getByRole("button").all()) {
@@ -74,7 +74,7 @@ const scenes = {
     }
     const line = group.getByRole("group", { name: "Command" });
     await line.evaluate((pre) => pre.append("x".repeat(400))); // how wide a letter is depends on the machine
-    assert.ok(await line.evaluate((pre) => pre.scrollWidth > pre.clientWidth), "the line is longer than the panel");
+    assert.ok(await line.evaluate((pre) => pre.scrollWidth <= pre.clientWidth), "nothing of it is out of sight");
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), WIDTH);
   },
 
