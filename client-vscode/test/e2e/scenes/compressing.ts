@@ -117,10 +117,15 @@ export function compressing(set: Stage): void {
 
       await set.window.command("Gemini: New Chat");
       await panel.answers.first().waitFor({ state: "detached" });
-      await tab.click();
+      // The reload may have brought back one more, of a preview that was open when VS Code last stored its tabs.
+      const active = set.window.page.locator(".tab.active", { hasText: /^snapshot\.md/ });
+      await active.click();
+      const name = (await active.textContent()) ?? "";
       await set.window.command("Gemini: Apply Edited Snapshot");
       await set.window.toast(/tokens/).waitFor();
-      await set.window.noTab(/^snapshot/);
+      await set.window.page.locator(".tab", { hasText: name }).waitFor({ state: "detached" });
+      await set.window.command("Notifications: Clear All Notifications"); // its Undo is not that of another chat's
+      await set.window.toast(/tokens/).waitFor({ state: "detached" });
       expect(await panel.divider(/ompress/).count()).toBe(0);
       const [listed] = await askStore(set.server, [["gemini/compression/list", { sessionId: chat }]]);
       expect(JSON.stringify(listed)).toContain("before Friday");
