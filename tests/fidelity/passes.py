@@ -145,7 +145,7 @@ class GrowingChat:
 
     def _measure(self, number: int) -> Kept:
         history = self.history
-        newest = next((entry for entry in reversed(history.in_force.values()) if entry.hides), None)
+        newest = next((entry for entry in reversed(list(history.in_force.values())) if entry.hides), None)
         hidden = _hidden(history, newest) if newest else []
         items = history.curated()
         view = Haystack(text_of_content(item.content) for item in items)

@@ -201,7 +201,10 @@ def figures(course: Course, mode: str) -> Iterator[Figure]:
         bench=bench, name="the store, growth a turn", value=(ended.store_kb - begun.store_kb) / turns, unit="kB"
     )
     yield Figure(bench=bench, name="handles more than at first", value=ended.handles - begun.handles, unit="", target=0)
-    yield Figure(bench=bench, name="threads more than at first", value=ended.threads - begun.threads, unit="", target=0)
+    threads = max(one.threads for one in course.held[: middle + 1])  # a pool starts its workers when they are wanted
+    yield Figure(
+        bench=bench, name="threads more than in the first half", value=ended.threads - threads, unit="", target=0
+    )
 
 
 def _late(values: list[float]) -> float:

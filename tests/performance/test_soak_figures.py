@@ -10,9 +10,12 @@ from tests.performance.options import Options
 from tests.performance.soak import Course, Held, Took, figures, lead
 
 
-def course(slower: float = 1.0, handles: int = 0) -> Course:
+def course(slower: float = 1.0, handles: int = 0, threads: int = 0) -> Course:
     took = [Took(10.0, 5.0)] * 300 + [Took(10.0 * slower, 5.0 * slower)] * 300
-    held = [Held(turns, 100_000 + 3 * turns, 20 + (turns > 200) * handles, 9, 5 * turns) for turns in (100, 300, 600)]
+    held = [
+        Held(turns, 100_000 + 3 * turns, 20 + (turns > 200) * handles, 9 + (turns > 400) * threads, 5 * turns)
+        for turns in (100, 300, 600)
+    ]
     return Course(took=took, held=held, compressions=7, text=600 * 2_000)
 
 
@@ -38,6 +41,13 @@ def test_a_machine_that_becomes_slower_is_not_taken_for_the_chat() -> None:
 
 def test_handles_that_stay_open_are_seen() -> None:
     assert verdicts(course(handles=2))["handles more than at first"] == "NO"
+
+
+def test_threads_that_go_on_coming_are_seen_and_a_worker_that_is_wanted_late_is_none() -> None:
+    assert verdicts(course(threads=1))["threads more than in the first half"] == "NO"
+    late = course()
+    late.held[1:] = [Held(*one[:3], 10, one.store_kb) for one in late.held[1:]]
+    assert verdicts(late)["threads more than in the first half"] == "yes"
 
 
 def test_growth_is_told_a_turn() -> None:

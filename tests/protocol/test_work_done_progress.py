@@ -9,6 +9,7 @@ import pytest
 from gemini_companion.protocol.progress import WorkDone, client_progress
 from gemini_companion.protocol.sink import ConnectionSink
 from gemini_companion.sessions.compression_events import CompressionCancelled, CompressionProgress
+from gemini_companion.sessions.events import MessageDelta
 from tests.support.wire import InMemoryClient
 
 
@@ -64,3 +65,17 @@ async def test_a_bar_has_the_phases_of_its_own_sessions_compressions_and_what_go
     told = [(params["token"], params["value"].get("message")) for params in client.notifications("$/progress")]
     assert [message for token, message in told if token == "waits"] == [None, "Summarising", "Answering", None]
     assert [message for token, message in told if token == "other"] == [None, None]
+
+
+async def test_a_piece_of_an_answer_asks_nothing_of_the_bars_of_fifty_other_chats(client: InMemoryClient):
+    sink, asked = ConnectionSink(client.server.connection), list[str]()
+
+    def session_id() -> str:
+        asked.append("s1")
+        return "s1"
+
+    with sink.compression_progress("waits", "Gemini answers", session_id, afterwards="Answering"):
+        sink.event("s1", 1, 0, "t", MessageDelta(text="a word", attempt=1))
+        assert asked == []
+        sink.event("s1", 2, 0, "t", CompressionProgress(compression_id="c", phase="summarising", elapsed_ms=0))
+        assert asked == ["s1"]

@@ -84,9 +84,8 @@ async def test_a_count_in_an_imported_log_is_not_believed_when_it_is_undone(stud
     before = session.token_count(session.choice()).tokens
     await studio.compress()
     (entry,) = session.history.in_force.values()
-    session.history.in_force[entry.compression_id] = msgspec.structs.replace(
-        entry, result=msgspec.structs.replace(entry.result, original_token_count=10**15)
-    )
+    absurd = msgspec.structs.replace(entry.result, original_token_count=10**15)
+    session.history.in_force.add(msgspec.structs.replace(entry, result=absurd))
     result = await undo(session, client="c")
     assert result.new_token_count == pytest.approx(before, rel=0.1)
     assert (await studio.chat("go on")).text == "Done. "

@@ -159,11 +159,11 @@ async def test_a_chat_that_was_taken_and_taken_back_meanwhile_goes_on(opened: Op
     assert (await asyncio.wait_for(again, PATIENCE)).text == "Done. "
 
 
-async def test_whoever_has_a_chat_open_that_is_gone_by_the_time_of_the_notice_is_told_all_the_same(
-    opened: Opener,
-) -> None:
+async def test_a_notice_reaches_whoever_has_the_chat_open_and_of_one_that_is_not_here_nobody(opened: Opener) -> None:
     studio = opened()
     session_id = (await studio.chat("hello")).session_id
     end_taken(studio.app, "another")
+    assert studio.heard.lost == []
     end_taken(studio.app, session_id)
     assert studio.heard.lost == [session_id]
+    assert (await studio.chat("on", session_id=session_id)).text == "Done. ", "it is held here again"

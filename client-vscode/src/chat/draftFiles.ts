@@ -1,7 +1,8 @@
 /** The files that keep drafts: `<storage>/drafts/<session>.json`, written whole and by renaming, so that a crash leaves the old one. */
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { previewsOf } from "../compression/editedPreviews.js";
+import { isFileName, writeWhole } from "../editor/wholeFiles.js";
 import { decodeDraft, encodeDraft, EMPTY_DRAFT, type SavedDraft } from "./pure/savedDraft.js";
 
 /** The name for a chat that is not begun yet. */
@@ -51,9 +52,7 @@ export class DraftFiles {
 
   #path(sessionId: string | undefined): string | undefined {
     const name = sessionId ?? UNBEGUN;
-    return this.folder === undefined || !/^[\w-]{1,100}$/.test(name)
-      ? undefined
-      : join(this.folder, "drafts", `${name}.json`);
+    return this.folder === undefined || !isFileName(name) ? undefined : join(this.folder, "drafts", `${name}.json`);
   }
 }
 
@@ -65,8 +64,6 @@ async function kept(path: string): Promise<SavedDraft> {
   }
 }
 
-async function put(path: string, saved: SavedDraft): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(`${path}.tmp`, encodeDraft(saved), { encoding: "utf8", mode: 0o600 });
-  await rename(`${path}.tmp`, path);
+function put(path: string, saved: SavedDraft): Promise<void> {
+  return writeWhole(path, encodeDraft(saved));
 }

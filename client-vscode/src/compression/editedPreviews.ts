@@ -1,6 +1,7 @@
 /** Previews as they were saved while somebody edited them, so that a reload loses none. They lie beside the draft of their chat and go with it. */
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isFileName, writeWhole } from "../editor/wholeFiles.js";
 
 export interface Preview {
   readonly compressionId: string;
@@ -9,7 +10,7 @@ export interface Preview {
 
 /** The folder with the previews of a chat; `undefined` for what is no name of a chat. */
 export function previewsOf(drafts: string, sessionId: string): string | undefined {
-  return isName(sessionId) ? join(drafts, `${sessionId}.previews`) : undefined;
+  return isFileName(sessionId) ? join(drafts, `${sessionId}.previews`) : undefined;
 }
 
 export class EditedPreviews {
@@ -27,11 +28,7 @@ export class EditedPreviews {
 
   /** Resolves when it is on the disk; a disk that refuses keeps nobody from editing. */
   write(preview: Preview, text: string): Promise<void> {
-    return this.#inOrder(preview, async (path) => {
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(`${path}.tmp`, text, { encoding: "utf8", mode: 0o600 });
-      await rename(`${path}.tmp`, path);
-    });
+    return this.#inOrder(preview, (path) => writeWhole(path, text));
   }
 
   forget(preview: Preview): Promise<void> {
@@ -47,11 +44,6 @@ export class EditedPreviews {
 
   #path({ compressionId, sessionId }: Preview): string | undefined {
     const folder = this.storage === undefined ? undefined : previewsOf(join(this.storage, "drafts"), sessionId);
-    return folder === undefined || !isName(compressionId) ? undefined : join(folder, `${compressionId}.md`);
+    return folder === undefined || !isFileName(compressionId) ? undefined : join(folder, `${compressionId}.md`);
   }
-}
-
-/** An address comes from outside: it may lead nowhere else. */
-function isName(text: string): boolean {
-  return /^[\w-]{1,100}$/.test(text);
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -30,10 +30,16 @@ _REMEMBERED: Final = 32
 """Sessions whose last report is remembered."""
 
 
+_Ended: TypeAlias = CompressionCompleted | CompressionFailed | CompressionCancelled
+
+
 class _Bar(NamedTuple):
+    """A progress bar that shows the phases of one session's compressions."""
+
     work: WorkDone
     session_id: Callable[[], str | None]
     afterwards: str
+    """What goes on behind a compression; `""` for nothing."""
 
 
 class ConnectionSink:
@@ -51,9 +57,10 @@ class ConnectionSink:
         self._connection.send_notification(
             EVENT, EventParams(session_id=session_id, seq=seq, time=time, turn_id=turn_id, event=event)
         )
-        for bar in self._bars:
-            if bar.session_id() == session_id and (message := _message(event, bar.afterwards)):
-                bar.work.report(message)
+        if isinstance(event, CompressionProgress | _Ended):  # nothing is asked of the bars for each delta
+            for bar in self._bars:
+                if bar.session_id() == session_id and (message := _message(event, bar.afterwards)):
+                    bar.work.report(message)
 
     def status(self, report: CompressionStatusReport) -> None:
         """Send `gemini/compressionStatus/didChange`, if more than the elapsed time changed."""
@@ -84,11 +91,7 @@ class ConnectionSink:
                 self._bars.remove(bar)
 
 
-def _message(event: Event, afterwards: str) -> str:
-    match event:
-        case CompressionProgress(phase=phase, block=block, blocks=blocks):
-            return PHASE_TEXTS[phase] + (f" {block} of {blocks}" if block else "")
-        case CompressionCompleted() | CompressionFailed() | CompressionCancelled():
-            return afterwards
-        case _:
-            return ""
+def _message(event: CompressionProgress | _Ended, afterwards: str) -> str:
+    if isinstance(event, CompressionProgress):
+        return PHASE_TEXTS[event.phase] + (f" {event.block} of {event.blocks}" if event.block else "")
+    return afterwards

@@ -7,11 +7,7 @@ from typing import NamedTuple
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.counting import StoredCounts
-from gemini_companion.engine.history.log import (
-    Entry,
-    SteerOfferedEntry,
-    TurnEndEntry,
-)
+from gemini_companion.engine.history.log import Entry, SteerOfferedEntry, TurnEndEntry
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.ledger import LedgerMemory, TokenLedger
 from gemini_companion.sessions.folds import Folds, newest_result

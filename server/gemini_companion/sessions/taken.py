@@ -23,7 +23,5 @@ def end_taken(app: Application, session_id: str) -> None:
         return
     if session is None or app.services.store.holds(session_id):
         return
-    if session.lane.is_idle and not session.compressions.beside():
-        return
     stopping = asyncio.create_task(session.stop("takeOver"), name=f"taken:{session_id}")
     session.use(stopping, app.services.clock.monotonic())

@@ -30,12 +30,12 @@ def test_they_are_those_that_none_covers_after_any_changes_and_in_a_copy(
 ) -> None:
     kept = InForce()
     for number, covers, takes_out in steps:
-        before, said = kept.copy(), list(kept.outermost)
+        before, said = kept.copied(), list(kept.outermost)
         if takes_out:
-            kept.remove(f"k{number}")
+            kept.remove([f"k{number}"])
         else:
-            kept[f"k{number}"] = compression(number, covers)
-        assert list(kept.outermost) == list(outermost(dict(kept)))
+            kept.add(compression(number, covers))
+        assert list(kept.outermost) == outermost(kept.values())
         assert list(before.outermost) == said, "a fork goes on by itself"
 
 

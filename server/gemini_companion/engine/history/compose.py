@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.covering import outermost
+from gemini_companion.engine.history.covering import outermost_of
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, ItemKind, MeasureContent, Shape
 from gemini_companion.engine.history.log import CompressionEntry
 
 
-def compose(sources: Sequence[Item], in_force: dict[str, CompressionEntry], measure: MeasureContent) -> list[Item]:
+def compose(sources: Sequence[Item], in_force: Mapping[str, CompressionEntry], measure: MeasureContent) -> list[Item]:
     """The items of a view but for the pinned texts: `sources` with what the compressions in force hide, replace, cut.
 
     `sources` are sorted by `seq`; `in_force` is keyed by id, oldest first.
     """
-    hiding = [compression for compression in outermost(in_force) if compression.hides is not None]
+    hiding = [compression for compression in outermost_of(in_force) if compression.hides is not None]
     items = list(sources)
     for compression in hiding:
         if compression.hides is not None:

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, NamedTuple, Self, cast, overload
 
 from gemini_companion.engine.history.block import UNITS_TO_UNPACK, Block
-from gemini_companion.engine.history.covering import outermost
+from gemini_companion.engine.history.covering import outermost_of
 from gemini_companion.engine.history.fold import Fold
 from gemini_companion.engine.history.item import Counted, Item, ItemKind, Measure, shape_of
 from gemini_companion.engine.history.log import CompressionEntry, ContentEntry
@@ -240,7 +240,7 @@ class Sources(Fold, Sequence[Item]):
             and one.hides[0] <= first
             and one.hides[1] >= state.to
             and all(seq in shown for seq in one.keeps if first <= seq <= state.to and self._has_put_away(seq))
-            for one in outermost(in_force)
+            for one in outermost_of(in_force)
         )
 
     def __len__(self) -> int:

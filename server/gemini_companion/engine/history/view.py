@@ -6,7 +6,7 @@ Appending a content costs the same at any length; what changes the view otherwis
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gemini_companion.engine.history.compose import before_seq, compose, newest_results, origins, tail_of_turn
 from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
@@ -138,13 +138,13 @@ class History(Fold):
             case TurnEndEntry() if entry.outcome != "completed":
                 self._drop_turn(entry.turn_id, entry.kept_to)
             case CompressionEntry(compression_id=key):
-                self.compressions[key] = self.in_force[key] = entry
+                self.compressions[key] = entry
+                self.in_force.add(entry)
                 if self.preview is not None and self.preview.compression_id == key:
                     self.preview = None
                 self._change_view()
             case UndoEntry():
-                for compression_id in entry.undone:
-                    self.in_force.remove(compression_id)
+                self.in_force.remove(entry.undone)
                 self._change_view()
             case PreviewEntry() if entry.compression.result.trigger != "background":
                 self.preview = entry
@@ -321,7 +321,7 @@ class History(Fold):
         self._unsettle()
 
     def _composed(
-        self, shown: Sequence[Item], in_force: dict[str, CompressionEntry]
+        self, shown: Sequence[Item], in_force: Mapping[str, CompressionEntry]
     ) -> tuple[list[Item], list[Constraint]]:
         """The items of a view, and the constraints that stand in a content of their own in it."""
         items = self.masks.applied(compose(shown, in_force, self.measure), self.measure)

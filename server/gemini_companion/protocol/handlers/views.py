@@ -15,11 +15,7 @@ from gemini_companion.sessions import pins
 from gemini_companion.sessions.context.ide import preview_context
 from gemini_companion.sessions.context.reports import ContextPreview
 from gemini_companion.sessions.context.system_prompt import report_for, report_of
-from gemini_companion.sessions.results import (
-    ContextReport,
-    Pin,
-    PinList,
-)
+from gemini_companion.sessions.results import ContextReport, Pin, PinList
 from gemini_companion.sessions.statistics.shapes import Stats
 from gemini_companion.sessions.system_prompt import SystemPromptReport
 from gemini_companion.sessions.transcript import inspection

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from gemini_companion.engine.compression.types import LogState, Trim
+from gemini_companion.engine.history.covering import outermost
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, Shape
 from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.engine.history.part import has_call, is_truthy
@@ -136,6 +137,5 @@ class Layout:
 
 def standing_spans(in_force: Sequence[CompressionEntry]) -> list[tuple[int, int]]:
     """The spans that compressions in force hide and no other one covers, rising; they do not overlap."""
-    covered = {covered for compression in in_force for covered in compression.covers}
-    spans = (compression.hides for compression in in_force if compression.compression_id not in covered)
+    spans = (compression.hides for compression in outermost(in_force))
     return sorted(span for span in spans if span is not None)
