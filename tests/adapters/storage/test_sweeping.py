@@ -92,3 +92,18 @@ async def test_whoever_comes_back_after_months_finds_everything_and_has_a_week_t
         clock.time += GRACE_MS
         assert await store.sweep() == 1
         assert await listed(store) == {"kept"}
+
+
+async def test_a_fork_has_the_whole_of_its_log_when_retention_has_taken_its_parent_and_its_grandparent(
+    store: SqliteStore, clock: ManualClock
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta("child", parent="old"), [prompt(2, "of the child")], ((1, 1),))
+        await store.release("child")
+        await store.create(meta("new", parent="child"), [prompt(3, "its own")], ((1, 2),))
+        await store.release("new")
+        before = (await store.load_counted("new"))[1]
+        await live(store, clock, 38)
+        assert await listed(store) == {"new"}
+        assert list((await store.load_counted("new"))[1]) == list(before)
+        assert [entry.seq for entry in before] == [1, 2, 3]
