@@ -53,8 +53,7 @@ class Processes:
         session_id = killed.client.current
         assert session_id is not None
         store: Any = killed.store
-        store.killed.set()
-        store.is_gone = True
+        await store.kill()
         studio = self.start()
         await studio.app.open_session(studio.client, session_id, take_over=True)
         return studio

@@ -32,6 +32,15 @@ class MortalStore:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
 
+    async def kill(self) -> None:
+        """Kill it between two writes, and wait until what it had been given before is on the disk.
+
+        Events are saved soon, by a thread: without the wait, a test would say how busy the machine is.
+        """
+        self.killed.set()
+        self.is_gone = True
+        await self.real.worker.run("read", lambda connection: None)
+
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
         await self._alive()
         here = self.trouble if self.trouble is not None and self.trouble.at == self.writes else None
