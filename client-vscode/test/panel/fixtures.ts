@@ -200,7 +200,9 @@ export function makeFixtures(now: number) {
       result: {
         ...result,
         status: "COMPRESSION_FAILED_LOW_RETENTION",
-        message: "Not compressed: the snapshot kept too little of what matters.",
+        message:
+          "The snapshot left out too much of what must not be lost, so the full history stays. Another model for compression may do better;" +
+          " companion.compression.retentionFloor says how much must be kept.",
         retention: { ...retention, score: 0.34, kept: 17, appended: 0 },
       },
     }),
