@@ -157,6 +157,7 @@ async def test_a_threshold_of_one_turns_automatic_compression_off(studio: Studio
     studio.set(compression_threshold=1.0, token_limit_override=session.token_count(session.choice()).tokens + 200)
     result = await studio.chat("word " * 400)
     assert result.stopped == "contextWindowWillOverflow"
+    assert "Compress the chat, go on in a new chat" in result.message
     assert not studio.heard.of(CompressionStarted)
     assert session.status(studio.client).tokens_until_compression is None
 

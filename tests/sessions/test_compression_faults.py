@@ -208,6 +208,7 @@ async def test_a_full_window_asks_no_model_again_for_the_prompt_for_which_one_ha
     for sent in (1, 2):  # a prompt that is sent again may try
         answered = await studio.chat("word " * 600)
         assert answered.stopped == "contextWindowWillOverflow"
+        assert "tried just now and did not make enough room: go on in a new chat" in answered.message
         assert len(studio.heard.of(CompressionStarted)) == len(studio.heard.of(CompressionFailed)) == sent
         attempts = [entry for entry in session.history.entries if isinstance(entry, AttemptEntry)]
         assert [attempt.result.trigger for attempt in attempts] == ["auto"] * sent

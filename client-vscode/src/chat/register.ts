@@ -25,6 +25,7 @@ import { Chat } from "./chat.js";
 import { chooseCommand } from "./chooseCommand.js";
 import { ChatView, VIEW_ID } from "./chatView.js";
 import { DraftFiles } from "./draftFiles.js";
+import { openChat, tellOfEnd } from "./endNotice.js";
 import { Outlook } from "./outlook.js";
 import { Places } from "./places.js";
 import { SessionActions } from "./sessionActions.js";
@@ -85,7 +86,15 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     nameOf: (turnId) => chat.conversation.prompt(turnId)?.text.replace(/\s+/g, " ").trim().slice(0, 80),
     t,
   });
-  const compressions = new Compressions({ chat, views, files, sources, isChatVisible: () => view.isVisible });
+  const showPanel = (): Promise<void> => view.command({ do: "focusComposer" });
+  const compressions = new Compressions({
+    chat,
+    views,
+    files,
+    sources,
+    isChatVisible: () => view.isVisible,
+    openChat: (sessionId) => openChat(chat, sessionId, showPanel),
+  });
   const view: ChatView = new ChatView({ context, chat, actions: () => actions, state, log });
   const places = new Places(
     chat,
@@ -160,7 +169,8 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
       if (end !== "done" && end !== "failed" && end !== "blocked") return;
       if (view.isVisible) return;
       view.markUnseen();
-      if (workspace.getConfiguration("geminiCompanion").get("notifyWhenDone") === true) void notifyDone(end === "done");
+      if (workspace.getConfiguration("geminiCompanion").get("notifyWhenDone") === true)
+        void chat.guard(() => tellOfEnd(chat, end === "done", showPanel));
     }),
     outlook.onDidChange(() => chat.touch()),
     workspace.onDidGrantWorkspaceTrust(() => chat.touch()),
@@ -169,13 +179,6 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
       if (event.affectsConfiguration("geminiCompanion")) chat.touch();
     }),
   ];
-
-  async function notifyDone(well: boolean): Promise<void> {
-    const open = t("Open Chat");
-    const title = chat.info?.title ?? "";
-    const text = well ? t("Gemini has answered: {0}", title) : t("Gemini could not answer: {0}", title);
-    if ((await window.showInformationMessage(text, open)) === open) await view.command({ do: "focusComposer" });
-  }
 
   const command = (name: string, work: (...args: unknown[]) => Promise<void> | void): void => {
     own.push(
@@ -195,7 +198,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   command("discardSnapshot", (target) => onSnapshot(target, (id, of) => compressions.discard(id, of)));
   command("newChat", async () => {
     // Shown at once and in its turn: the daemon may only be starting, and what is asked for next comes after it.
-    await Promise.all([view.command({ do: "focusComposer" }), chat.startNew()]);
+    await Promise.all([showPanel(), chat.startNew()]);
   });
   command("openAsMarkdown", () => sessions.openAsMarkdown());
   command("showSystemPrompt", () => sessions.showSystemPrompt());
@@ -226,7 +229,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   /** To the composer, and from there back to the editor. */
   async function focusChat(): Promise<void> {
     if (view.isFocused) await commands.executeCommand("workbench.action.focusActiveEditorGroup");
-    else await view.command({ do: "focusComposer" });
+    else await showPanel();
   }
 
   async function chooseModel(): Promise<void> {

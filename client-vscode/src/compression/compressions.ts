@@ -1,5 +1,5 @@
 /** What a person does with a compression, from the palette or from its row in the chat. */
-import { ProgressLocation, commands, window } from "vscode";
+import { ProgressLocation, window } from "vscode";
 import type { Chat } from "../chat/chat.js";
 import { viewOf } from "../chat/chatState.js";
 import { visibleText } from "../chat/pure/history.js";
@@ -20,6 +20,8 @@ export interface CompressionNeeds {
   readonly sources: SnapshotSources;
   /** Whether the chat is in sight: then its rows show the outcome, and nothing pops up. */
   readonly isChatVisible: () => boolean;
+  /** Bring a chat into sight; without an id the one that is shown. */
+  readonly openChat: (sessionId: string | undefined) => Promise<void>;
 }
 
 /** The span that a person chose: everything through a turn, or a turn and everything after it. */
@@ -51,8 +53,7 @@ export class Compressions {
   /** Take a compression back; without an id the newest in force. While an answer is made its row says that this waits. */
   async undo(compressionId?: string, of?: string): Promise<void> {
     const { chat } = this.needs;
-    await this.#attempt(async () => {
-      const sessionId = await this.#session(of);
+    await this.#attempt(this.#session(of), async (sessionId) => {
       if (sessionId === undefined) {
         this.#missing();
         return;
@@ -73,8 +74,7 @@ export class Compressions {
   /** Install a preview, with what was edited in it. */
   async apply(compressionId: string, of?: string): Promise<void> {
     const { chat, files } = this.needs;
-    await this.#attempt(async () => {
-      const sessionId = await this.#session(of);
+    await this.#attempt(this.#session(of), async (sessionId) => {
       const original = (await this.#find(sessionId, compressionId))?.snapshot;
       if (sessionId === undefined) {
         this.#missing();
@@ -116,17 +116,17 @@ export class Compressions {
 
   async discard(compressionId: string, of?: string): Promise<void> {
     const { chat, files, views } = this.needs;
-    const sessionId = of ?? chat.info?.sessionId;
-    if (sessionId === undefined) return;
-    await files.close(compressionId, sessionId);
-    await views.close(this.#snapshotPath(compressionId)); // it was opened with the preview
-    if (this.#isShown(sessionId)) chat.discardPreview(compressionId);
-    else await chat.daemon.request("gemini/compression/discard", { sessionId, compressionId });
+    await this.#attempt(of ?? chat.info?.sessionId, async (sessionId) => {
+      if (sessionId === undefined) return;
+      await files.close(compressionId, sessionId);
+      await views.close(this.#snapshotPath(compressionId)); // it was opened with the preview
+      if (this.#isShown(sessionId)) chat.discardPreview(compressionId);
+      else await chat.daemon.request("gemini/compression/discard", { sessionId, compressionId });
+    });
   }
 
   async edit(compressionId: string): Promise<void> {
-    await this.#attempt(async () => {
-      const sessionId = await this.#session();
+    await this.#attempt(this.#session(), async (sessionId) => {
       const info = await this.#find(sessionId, compressionId);
       if (info?.snapshot === undefined || sessionId === undefined) {
         this.#missing();
@@ -140,8 +140,7 @@ export class Compressions {
   /** The snapshot as a document. */
   async view(compressionId?: string, of?: string): Promise<void> {
     const { views, files } = this.needs;
-    await this.#attempt(async () => {
-      const sessionId = await this.#session(of);
+    await this.#attempt(this.#session(of), async (sessionId) => {
       const info = await this.#find(sessionId, compressionId);
       if (info?.snapshot === undefined || sessionId === undefined) {
         this.#missing();
@@ -157,8 +156,7 @@ export class Compressions {
   /** What the compression hides beside what stands in its place, in the diff editor. */
   async compare(compressionId: string): Promise<void> {
     const { chat, views, files } = this.needs;
-    await this.#attempt(async () => {
-      const sessionId = await this.#session();
+    await this.#attempt(this.#session(), async (sessionId) => {
       const info = await this.#find(sessionId, compressionId);
       if (info?.snapshot === undefined || sessionId === undefined) {
         this.#missing();
@@ -182,8 +180,7 @@ export class Compressions {
 
   async cancel(compressionId: string): Promise<void> {
     const { chat } = this.needs;
-    await this.#attempt(async () => {
-      const sessionId = await this.#session();
+    await this.#attempt(this.#session(), async (sessionId) => {
       if (sessionId !== undefined) await chat.daemon.request("gemini/cancel", { sessionId, compressionId });
     });
   }
@@ -195,8 +192,7 @@ export class Compressions {
 
   async rate(compressionId: string | undefined, rating?: number): Promise<void> {
     const { chat } = this.needs;
-    await this.#attempt(async () => {
-      const sessionId = await this.#session();
+    await this.#attempt(this.#session(), async (sessionId) => {
       const info = await this.#find(sessionId, compressionId);
       if (sessionId === undefined || !info) {
         this.#missing();
@@ -216,9 +212,8 @@ export class Compressions {
   /** In words, with what can be done next. */
   async showStatus(): Promise<void> {
     const { chat } = this.needs;
-    await this.#attempt(async () => {
-      const report = await chat.daemon.request("gemini/compressionStatus", { sessionId: await chat.session() });
-      await this.#offer(report);
+    await this.#attempt(chat.session(), async (sessionId) => {
+      await this.#offer(await chat.daemon.request("gemini/compressionStatus", { sessionId }));
     });
   }
 
@@ -252,8 +247,7 @@ export class Compressions {
   ): Promise<{ readonly result?: CompressionResult; readonly sessionId?: string }> {
     const { chat, isChatVisible } = this.needs;
     let made: { readonly result: CompressionResult; readonly sessionId: string } | undefined;
-    await this.#attempt(async () => {
-      const sessionId = of ?? (await chat.session());
+    await this.#attempt(of ?? chat.session(), async (sessionId) => {
       const result = await window.withProgress(
         {
           location: isChatVisible() ? ProgressLocation.Window : ProgressLocation.Notification,
@@ -330,21 +324,26 @@ export class Compressions {
     return sessionId === this.needs.chat.info?.sessionId;
   }
 
-  async #attempt(work: () => Promise<void>): Promise<void> {
+  /** A fault is told where it belongs: in the chat that it is about, or in a message that leads there. */
+  async #attempt<Id extends string | undefined>(of: Id | Promise<Id>, work: (of: Id) => Promise<void>): Promise<void> {
     const { chat, isChatVisible } = this.needs;
+    let sessionId: string | undefined;
     try {
-      await work();
+      const id = await of;
+      sessionId = id;
+      await work(id);
     } catch (error) {
       if (error instanceof DaemonFault && error.data.kind === "cancelled") return;
-      if (isChatVisible()) chat.show(error);
-      else await this.#report(error);
+      if (isChatVisible() && (sessionId === undefined || this.#isShown(sessionId))) chat.show(error);
+      else await this.#report(error, sessionId);
     }
   }
 
-  async #report(error: unknown): Promise<void> {
-    const view = viewOf(error, this.needs.chat.t);
-    const show = this.needs.chat.t("Open Chat");
+  async #report(error: unknown, sessionId: string | undefined): Promise<void> {
+    const { chat, openChat } = this.needs;
+    const view = viewOf(error, chat.t);
+    const show = chat.t("Open Chat");
     const chosen = await window.showErrorMessage([view.message, view.hint].filter(Boolean).join(" "), show);
-    if (chosen === show) await commands.executeCommand("geminiCompanion.focusChat");
+    if (chosen === show) await openChat(sessionId);
   }
 }

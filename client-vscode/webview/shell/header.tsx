@@ -12,6 +12,7 @@ import { RulesDialog } from "./rules.js";
 import { ServersDialog } from "./servers.js";
 import { SessionsDialog } from "./sessions.js";
 import { useShell } from "./shell.js";
+import { hindranceOfCompression } from "./standing.js";
 import { SkillsDialog } from "./skills.js";
 import { StatisticsDialog } from "./statistics.js";
 
@@ -57,7 +58,7 @@ export function Header({ panel }: { readonly panel: PanelState }) {
 function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): readonly MenuItem[] {
   const hasSession = panel.session !== undefined;
   const writable = hasSession && panel.session.heldBy === undefined;
-  const idle = writable && panel.job.kind === "idle";
+  const compressible = hasSession && hindranceOfCompression(panel) === undefined;
   const chat = (what: "openAsMarkdown" | "export" | "rename") => () => shell.line.send({ type: "chat", do: what });
   return [
     { label: t("Open as Markdown"), icon: "markdown", disabled: !hasSession, run: chat("openAsMarkdown") },
@@ -66,11 +67,16 @@ function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): reado
     {
       label: t("Compress…"),
       icon: "compress",
-      disabled: !idle,
+      disabled: !compressible,
       separated: true,
       run: () => compress(shell, false, false),
     },
-    { label: t("Preview Compression…"), icon: "diff", disabled: !idle, run: () => compress(shell, true, false) },
+    {
+      label: t("Preview Compression…"),
+      icon: "diff",
+      disabled: !compressible,
+      run: () => compress(shell, true, false),
+    },
     {
       label: t("Show Snapshot"),
       icon: "file",
@@ -80,7 +86,7 @@ function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): reado
     {
       label: t("Undo Last Compression…"),
       icon: "undo",
-      disabled: !panel.canUndo || !idle,
+      disabled: !panel.canUndo || !compressible,
       run: () => void undoCompression(shell),
     },
     { label: rulesLabel(panel), icon: "pin", separated: true, run: () => shell.openPopup("rules") },

@@ -10,6 +10,7 @@ import { contextParts, partLabels, slices } from "./meterParts.js";
 import { formatCount, formatShare } from "./numbers.js";
 import { Popup } from "./popup.js";
 import { useShell } from "./shell.js";
+import { hindranceOfCompression } from "./standing.js";
 import { statisticsSentence } from "./statistics.js";
 
 /** What fills the context, part by part, and where compression starts. Opening it changes nothing. */
@@ -29,13 +30,13 @@ function MeterBody({ locale }: { readonly locale: string }) {
   const stats = useAsked(String(used), 0, () => shell.line.call({ do: "stats" }));
   const verdict = useAsked(String(used), 0, () => shell.line.call({ do: "verdict" }));
   const mode = shell.panel.value?.meter?.mode ?? "auto";
-  const idle = shell.panel.value?.job.kind === "idle" && shell.panel.value.session?.heldBy === undefined;
+  const hindered = shell.panel.value === undefined ? undefined : hindranceOfCompression(shell.panel.value);
   const run = (preview: boolean, guided: boolean) => () => {
-    if (!idle) return;
+    if (hindered !== undefined) return;
     shell.closePopup("meter");
     compress(shell, preview, guided);
   };
-  const off = idle ? {} : { "aria-disabled": true, title: t("Possible when nothing runs in this chat.") };
+  const off = hindered === undefined ? {} : { "aria-disabled": true, title: hindered };
   return (
     <>
       <DialogTitle>{t("Context")}</DialogTitle>

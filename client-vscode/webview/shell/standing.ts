@@ -26,6 +26,12 @@ export function hindranceOfTaken({ session }: PanelState): string | undefined {
   return session?.heldBy === undefined ? undefined : t("Another window is using this chat. Fork it, or take it over.");
 }
 
+/** Why the chat cannot be compressed now, nor a compression be undone; either waits for an answer that is being made. */
+export function hindranceOfCompression(state: PanelState): string | undefined {
+  const running = state.job.kind === "compression" ? t("The chat is being compressed.") : undefined;
+  return hindranceOfTaken(state) ?? running;
+}
+
 /** Whether a prompt would have to wait, and cannot. */
 function isQueueFull({ job, queue, daemon }: PanelState): boolean {
   return queue.length >= QUEUE_LIMIT && (job.kind !== "idle" || daemon.kind === "lost");

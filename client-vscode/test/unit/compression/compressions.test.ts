@@ -24,6 +24,10 @@ vi.mock("vscode", async (original) => ({
       editor.told.push(message);
       return editor.choose(offered);
     },
+    showErrorMessage: (message: string, ...offered: string[]) => {
+      editor.told.push(message);
+      return editor.choose(offered);
+    },
     showWarningMessage: (message: string, ...offered: string[]) => {
       editor.told.push(message);
       return Promise.resolve(offered[0]);
@@ -51,11 +55,13 @@ let made: Stage;
 let compressions: Compressions;
 /** Paths of the documents that were opened to be read. */
 const shown: string[] = [];
+/** Chats that were brought into sight. */
+const brought: (string | undefined)[] = [];
 
 beforeEach(async () => {
   editor.told.length = editor.progress.length = 0;
   editor.choose = () => Promise.resolve(undefined);
-  shown.length = 0;
+  shown.length = brought.length = 0;
   made = stage();
   made.daemon.sessions.set("s1", []);
   const none = { current: () => Promise.resolve(undefined), close: () => Promise.resolve() };
@@ -66,6 +72,7 @@ beforeEach(async () => {
     files: none as unknown as SnapshotFiles, // nothing is being edited
     sources: { learn: () => Promise.resolve(), forget: () => undefined } as unknown as SnapshotSources,
     isChatVisible: () => true,
+    openChat: (sessionId) => Promise.resolve(void brought.push(sessionId)),
   });
   await made.chat.session();
   await made.chat.open("s1");
@@ -227,6 +234,34 @@ describe("what belongs to a chat that is not shown any more", () => {
       expect(made.daemon.calls.findLast(({ method }) => method === "gemini/compress")?.params["sessionId"]).toBe("s1"),
     );
     expect(made.chat.fault).toBeUndefined();
+  });
+
+  it.each([
+    ["a compression", "gemini/compress", () => compressions.compress(false)],
+    ["a preview", "gemini/compress", () => compressions.preview()],
+    ["an undo", "gemini/compression/undo", () => compressions.undo("c1")],
+    ["an installing", "gemini/compression/apply", () => compressions.apply("c1", "s1")],
+    ["a rating", "gemini/compression/rate", () => compressions.rate("c1", 4)],
+  ] as const)(
+    "fails there: the fault of %s is not one of the chat that is shown by then",
+    async (_what, method, work) => {
+      made.daemon.answers[method] = async () => {
+        await made.chat.open("s2");
+        throw fault("modelUnavailable", 1004);
+      };
+      editor.choose = ([offered]) => Promise.resolve(offered);
+      await work();
+      expect(made.chat.fault).toBeUndefined();
+      expect([editor.told.length, brought]).toEqual([1, ["s1"]]);
+    },
+  );
+
+  it("fails there when its preview cannot be discarded", async () => {
+    await made.chat.open("s2");
+    made.daemon.answers["gemini/compression/discard"] = () => Promise.reject(fault("storage", 1008));
+    await compressions.discard("c1", "s1");
+    expect(made.chat.fault).toBeUndefined();
+    expect(editor.told).toHaveLength(1);
   });
 
   it("lends its progress to no other compression", async () => {

@@ -127,13 +127,31 @@ describe("the meter", () => {
     expect(panel.has("dialog")).toBe(false);
   });
 
-  it("does not offer to compress while something runs", async () => {
-    await show("streaming");
+  it.each([
+    ["compressing", "The chat is being compressed."],
+    ["readOnly", "Another window is using this chat. Fork it, or take it over."],
+  ] as const)("does not offer to compress when it is %s, and says why", async (state, why) => {
+    await show(state);
     await panel.click("button", /context used/);
     await settle();
     await panel.click("button", "Compress…");
     expect(panel.host.sent).toEqual([]);
-    expect(panel.get("button", "Compress…").getAttribute("aria-disabled")).toBe("true");
+    const button = panel.get("button", "Compress…");
+    expect([button.getAttribute("aria-disabled"), button.title]).toEqual(["true", why]);
+  });
+
+  it("offers to compress while an answer is made, which it waits for", async () => {
+    await show("streaming");
+    await panel.click("button", /context used/);
+    await settle();
+    await panel.click("button", "Compress…");
+    await panel.click("button", "More");
+    await panel.click("menuitem", "Preview Compression…");
+    const compress = { type: "compress", guided: false };
+    expect(panel.host.sent).toEqual([
+      { ...compress, preview: false },
+      { ...compress, preview: true },
+    ]);
   });
 
   it("says what went wrong if the parts cannot be counted", async () => {

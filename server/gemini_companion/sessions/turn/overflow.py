@@ -59,11 +59,17 @@ def overflow_of_view(session: Session, choice: ModelChoice, fresh: int) -> Conte
 
 
 def what_is_too_much(
-    session: Session, choice: ModelChoice, content: Content | None = None, due: DueContext | None = None
+    session: Session,
+    choice: ModelChoice,
+    content: Content | None = None,
+    due: DueContext | None = None,
+    *,
+    was_compressed: bool,
 ) -> str:
     """What fills the window although all that may be shortened is, and what to do; sentences for people.
 
     `content` is the prompt that does not fit, with the files that it names; without one what tools gave back does not.
+    `was_compressed` says that compressing was tried for it, however that ended: then nobody is asked to try again.
     """
     limit = session.limit(choice)
     room = limit - session.parts().surroundings
@@ -74,6 +80,12 @@ def what_is_too_much(
             f"The prompt with the files that it names has about {tokens:,} tokens, more than fit into the model's"
             f" window of {limit:,}. {outcome} Shorten it, name fewer files, or choose a model with a larger window."
         )
+    advice = (
+        "Compressing the chat was tried just now and did not make enough room: go on in a new chat, or choose a model"
+        " with a larger window."
+        if was_compressed
+        else "Compress the chat, go on in a new chat, or choose a model with a larger window."
+    )
     own = [item for item in session.history.curated() if item.kind in PROMPTS]
     largest = max(own, key=lambda item: item.measure.tokens, default=None)
     more = tokens + (0 if due is None else due.tokens(session))
@@ -81,12 +93,11 @@ def what_is_too_much(
         begins = " ".join(visible_text(largest.content).split())[:_SHOWN]
         return (
             f"An earlier prompt of yours, which begins “{begins}”, has about {largest.measure.tokens:,} tokens of the"
-            f" model's window of {limit:,}, and what you write is never shortened. {outcome} Compress the chat, go on"
-            " in a new chat, or choose a model with a larger window."
+            f" model's window of {limit:,}, and what you write is never shortened. {outcome} {advice}"
         )
     return (
         f"The chat fills the model's window of {limit:,} tokens, and there is no large part left to shorten. {outcome}"
-        " Compress the chat, go on in a new chat, or choose a model with a larger window."
+        f" {advice}"
     )
 
 

@@ -102,7 +102,7 @@ class Requests:
         Returns the IDE context to send with it, and the event to emit if it does not fit all the same.
         """
         session = self.session
-        await self.compress()
+        tried = await self.compress()
         await refresh_environment(session)
         due = await prepare_context(session, self.client)
         overflow = await overflow_of(session, self.choice, content, due)
@@ -110,6 +110,7 @@ class Requests:
             if overflow is None or session.mark(self.choice).tokens is None:
                 break
             rescued = await self.compress(rescue=True)
+            tried = rescued or tried
             await refresh_environment(session)
             due = await prepare_context(session, self.client)
             overflow = await overflow_of(session, self.choice, content, due)
@@ -120,7 +121,9 @@ class Requests:
             due = await prepare_context(session, self.client)
             overflow = await overflow_of(session, self.choice, content, due)
         if overflow is not None:
-            overflow = self._explained(overflow, what_is_too_much(session, self.choice, content, due))
+            overflow = self._explained(
+                overflow, what_is_too_much(session, self.choice, content, due, was_compressed=tried is not None)
+            )
         return due, overflow
 
     async def make_room_again(self, fresh: Callable[[], int], epoch: int) -> ContextWindowWillOverflow | None:
@@ -129,19 +132,22 @@ class Requests:
         If the view has changed since `epoch`, by a compression or by masks, the editor's state is sent again, once.
         """
         session = self.session
-        await self.compress()
+        tried = await self.compress()
         overflow = overflow_of_view(session, self.choice, fresh())
         for _ in range(_RESCUES):
             if overflow is None or session.mark(self.choice).tokens is None:
                 break
             rescued = await self.compress(rescue=True)
+            tried = rescued or tried
             overflow = overflow_of_view(session, self.choice, fresh())
             if rescued is None or rescued.trigger != "background":
                 break
         if overflow is not None and await self._fit(0):
             overflow = overflow_of_view(session, self.choice, fresh())
         if overflow is not None:
-            overflow = self._explained(overflow, what_is_too_much(session, self.choice))
+            overflow = self._explained(
+                overflow, what_is_too_much(session, self.choice, was_compressed=tried is not None)
+            )
         if session.history.epoch != epoch:
             await refresh_environment(session)
             await self.resend_context()

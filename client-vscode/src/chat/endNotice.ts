@@ -1,0 +1,18 @@
+/** A message of an answer that ended out of sight. It may stand there for long, and leads to its own chat. */
+import { window } from "vscode";
+import type { Chat } from "./chat.js";
+
+/** `show` brings the panel into sight. */
+export async function tellOfEnd(chat: Chat, well: boolean, show: () => Promise<void>): Promise<void> {
+  const { t, info } = chat;
+  const open = t("Open Chat");
+  const title = info?.title ?? "";
+  const text = well ? t("Gemini has answered: {0}", title) : t("Gemini could not answer: {0}", title);
+  if ((await window.showInformationMessage(text, open)) === open) await openChat(chat, info?.sessionId, show);
+}
+
+/** Bring a chat into sight, by default the one that is shown. */
+export async function openChat(chat: Chat, sessionId: string | undefined, show: () => Promise<void>): Promise<void> {
+  if (sessionId !== undefined && sessionId !== chat.info?.sessionId) await chat.open(sessionId);
+  await show();
+}
