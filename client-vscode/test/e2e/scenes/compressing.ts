@@ -131,7 +131,7 @@ export function compressing(set: Stage): void {
       expect(JSON.stringify(listed)).toContain("before Friday");
     });
 
-    test("an undo waits for the answer and says so; one in a fork leaves the original's row as it is", async () => {
+    test("undo and compression wait for the answer and say so; an undo in a fork leaves the original's row as it is", async () => {
       await set.emulator.script([...REPAIRED, ...REPAIRED], "snapshot");
       await set.window.command("Gemini: Compress Chat");
       await panel.divider(/Chat compressed/).waitFor();
@@ -144,13 +144,19 @@ export function compressing(set: Stage): void {
       await panel.button("Cancel undo").click();
       await waits.waitFor({ state: "hidden" });
       await panel.button("Undo").waitFor();
-      await set.window.command("Gemini: Undo Last Compression");
+      await panel.choose("Undo Last Compression…");
+      await panel.button("Undo Compression").click();
       await waits.waitFor();
       await set.window.command("Gemini: Undo Last Compression");
       await set.emulator.release("undo");
       await panel.divider(/Compression undone/).waitFor();
 
-      await set.window.command("Gemini: Compress Chat");
+      await set.emulator.script([{ pieces: ["Begins again. ", { gate: "compress" }, "Ends again."] }]);
+      await panel.send("And meanwhile?");
+      await set.emulator.reached("compress");
+      await panel.choose("Compress…");
+      await panel.divider(/Compression asked for/).waitFor();
+      await set.emulator.release("compress");
       await panel.divider(/Chat compressed/).waitFor();
       await panel.isIdle();
       await set.ask(panel, "And now?", "It goes on.");

@@ -51,6 +51,12 @@ export class Panel {
     return this.frame.getByRole("button", { name, ...(typeof name === "string" && { exact: true }) });
   }
 
+  /** Choose from the menu of the toolbar. */
+  async choose(item: string): Promise<void> {
+    await this.button("More").click();
+    await this.frame.getByRole("menuitem", { name: item, exact: true }).click();
+  }
+
   /** Waits until the composer shows this. */
   async stands(text: string): Promise<void> {
     const read = async () => (await this.composer.inputValue()) === text || undefined;
