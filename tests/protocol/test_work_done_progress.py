@@ -67,7 +67,7 @@ async def test_a_bar_has_the_phases_of_its_own_sessions_compressions_and_what_go
     assert [message for token, message in told if token == "other"] == [None, None]
 
 
-async def test_a_piece_of_an_answer_asks_nothing_of_the_bars_of_fifty_other_chats(client: InMemoryClient):
+async def test_a_piece_of_an_answer_asks_nothing_of_the_bars_of_compressions(client: InMemoryClient):
     sink, asked = ConnectionSink(client.server.connection), list[str]()
 
     def session_id() -> str:

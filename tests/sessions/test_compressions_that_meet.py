@@ -16,6 +16,7 @@ from gemini_companion.sessions.lane import Job
 from tests.support.conversations import dialogue
 from tests.support.patience import PATIENCE, until, until_in
 from tests.support.preparing_desk import begin, hold_writes, within
+from tests.support.scripted_model import chunks
 from tests.support.sessions import Studio
 
 ONE_COMPRESSION = ["utility_compressor", "utility_compressor"]
@@ -213,3 +214,33 @@ async def test_an_answer_given_anew_does_not_install_a_preview_that_hides_the_ol
     await asyncio.gather(preview, again)
     assert [item for item in session.history.contents() if "one" in str(item.parts)]
     assert session.history.contents()[-1].role == "model"
+
+
+async def test_one_that_waits_for_an_answer_heeds_the_guidance_of_all_who_ask(studio: Studio) -> None:
+    await studio.load(dialogue())
+    answer = asyncio.Event()
+    studio.model.streams = [[answer, *chunks(["Done."])]]
+    turn = begin(studio.chat("go on"))
+    await until(lambda: bool(studio.model.main()))
+    asked = [begin(studio.compress(instructions=guidance)) for guidance in ("", "keep the ports", "keep the names", "")]
+    await until_waiting(5)
+    answer.set()
+    results = [await one for one in asked]
+    await turn
+    assert {result.status for result in results} == {"COMPRESSED"}
+    assert len({result.compression_id for result in results}) == 1
+    assert compressor_calls(studio) == ONE_COMPRESSION
+    request = next(one for one in studio.model.requests if one.role == "utility_compressor")
+    assert "keep the ports\nkeep the names" in str(request.contents[-1].parts[-1]["text"])
+
+
+async def test_one_that_runs_already_stays_as_it_was_asked_for(studio: Studio) -> None:
+    await studio.load(dialogue())
+    studio.model.gate.clear()
+    first = begin(studio.compress())
+    await asyncio.wait_for(studio.model.called.wait(), PATIENCE)
+    second = begin(studio.compress(instructions="keep the ports"))
+    await until_waiting(2)
+    studio.model.gate.set()
+    assert await first == await second
+    assert "keep the ports" not in str([one.contents for one in studio.model.requests])

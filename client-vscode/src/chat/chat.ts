@@ -8,7 +8,7 @@ import type { PromptQueue } from "./pure/queue.js";
 import { withUsage } from "./pure/usage.js";
 import { Prompts } from "./prompts.js";
 import { Questions } from "./questions.js";
-import { openSession, readTranscript, type Newest, type Transcript } from "./session.js";
+import { openSession, readTranscript, unlessGone, type Newest, type Transcript } from "./session.js";
 
 const LAST_SESSION = "lastSession";
 /** Events that come in numbers, and change nothing but a row. */
@@ -108,10 +108,10 @@ export class Chat extends ChatState {
     this.prompts.lost();
   }
 
-  /** Show a session: this one, or none. Rejects with `DaemonFault`. */
+  /** Show a session: this one, or none. Rejects with `DaemonFault`; where it is gone, what is shown stays. */
   async open(sessionId: string | undefined, takeOver = false): Promise<void> {
     await this.flushDraft();
-    await this.#oneByOne(() => this.#open(sessionId, takeOver));
+    await this.#oneByOne(() => this.#open(sessionId, takeOver, sessionId !== this.info?.sessionId));
   }
 
   /** Sessions are shown one after the other: the last one asked for is the one that stays. */
@@ -124,11 +124,13 @@ export class Chat extends ChatState {
     return shown;
   }
 
-  async #open(sessionId: string | undefined, takeOver = false): Promise<void> {
+  /** One that is gone is shown as an empty chat, unless it `mustExist`. */
+  async #open(sessionId: string | undefined, takeOver = false, mustExist = false): Promise<void> {
     if (sessionId === undefined) return this.#show(undefined);
     const isHere = sessionId === this.info?.sessionId || this.#left.has(sessionId);
     const ahead = isHere ? undefined : (newest: Newest) => this.#showAhead(newest);
-    await this.#show(await openSession(this.daemon, sessionId, takeOver, ahead));
+    const opening = openSession(this.daemon, sessionId, takeOver, ahead);
+    await this.#show(await unlessGone(opening, () => !mustExist || sessionId === this.info?.sessionId));
   }
 
   /** The newest turns of a chat that is being opened, to be read meanwhile. A prompt that is sent waits until it is open. */
@@ -328,7 +330,7 @@ export class Chat extends ChatState {
     return this.#oneByOne(async () => {
       const sessionId = this.info?.sessionId;
       if (sessionId === undefined || this.daemon.view.kind !== "ready") return;
-      const info = await openSession(this.daemon, sessionId);
+      const info = await unlessGone(openSession(this.daemon, sessionId));
       if (info && this.info?.sessionId === info.sessionId) {
         this.info = info;
         this.touch();

@@ -11,8 +11,8 @@ export async function tellOfEnd(chat: Chat, well: boolean, show: () => Promise<v
   if ((await window.showInformationMessage(text, open)) === open) await openChat(chat, info?.sessionId, show);
 }
 
-/** Bring a chat into sight, by default the one that is shown. */
+/** Bring a chat into sight, by default the one that is shown: the panel at once, which says why if the chat cannot be opened. */
 export async function openChat(chat: Chat, sessionId: string | undefined, show: () => Promise<void>): Promise<void> {
-  if (sessionId !== undefined && sessionId !== chat.info?.sessionId) await chat.open(sessionId);
-  await show();
+  const isAnother = sessionId !== undefined && sessionId !== chat.info?.sessionId;
+  await Promise.all([show(), isAnother && chat.open(sessionId)]);
 }

@@ -1,6 +1,7 @@
 /** Opens places that something names: what was recalled, the prompt of a rule, the source of a snapshot's line. */
 import type { PageCommand } from "../panel/contract.js";
 import type { Chat } from "./chat.js";
+import { unlessGone } from "./session.js";
 import { placeIn, type WantedPlace } from "./pure/places.js";
 
 /** A place in a chat; without a session it is in the open one, or wherever its turn is. */
@@ -22,7 +23,7 @@ export class Places {
     const isOfOpen = place.sessionId === undefined || place.sessionId === chat.info?.sessionId;
     const isHere = isOfOpen && placeIn(chat.conversation, place) !== undefined;
     const sessionId = isHere ? chat.info?.sessionId : (place.sessionId ?? (await this.#sessionOf(place)));
-    if (sessionId !== undefined && sessionId !== chat.info?.sessionId) await chat.open(sessionId);
+    if (sessionId !== undefined && sessionId !== chat.info?.sessionId) await unlessGone(chat.open(sessionId));
     else if (!isHere) await chat.ready(); // of a chat that is being opened only the newest turns may be here
     const found = sessionId === chat.info?.sessionId ? placeIn(chat.conversation, place) : undefined;
     if (found === undefined) {

@@ -93,7 +93,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     files,
     sources,
     isChatVisible: () => view.isVisible,
-    openChat: (sessionId) => openChat(chat, sessionId, showPanel),
+    openChat: (sessionId) => chat.guard(() => openChat(chat, sessionId, showPanel)),
   });
   const view: ChatView = new ChatView({ context, chat, actions: () => actions, state, log });
   const places = new Places(

@@ -72,17 +72,17 @@ function wholeTurns({ items, compressions, constraints }: Transcript): Transcrip
 }
 
 /**
- * The session, made the current one; `undefined` if it is gone. `showAhead` takes its newest turns if they are read before it is open.
- * Rejects with `DaemonFault` for anything else.
+ * The session, made the current one. Rejects with `DaemonFault`, also if it is gone.
+ * `showAhead` takes its newest turns if they are read before it is open.
  */
 export async function openSession(
   daemon: DaemonPort,
   sessionId: string,
   takeOver = false,
   showAhead?: (newest: Newest) => Promise<void>,
-): Promise<SessionInfo | undefined> {
+): Promise<SessionInfo> {
   const reading = showAhead && readNewest(daemon, sessionId); // asked for first, and so answered first
-  const opening = opened(daemon, sessionId, takeOver);
+  const opening = daemon.request("gemini/session/open", { sessionId, takeOver });
   if (showAhead) {
     const isOpen = opening.then(
       () => undefined,
@@ -94,11 +94,12 @@ export async function openSession(
   return opening;
 }
 
-async function opened(daemon: DaemonPort, sessionId: string, takeOver: boolean): Promise<SessionInfo | undefined> {
+/** What is done with a session, or `undefined` if that is gone and `isFine` says that it may be. */
+export async function unlessGone<T>(work: Promise<T>, isFine = (): boolean => true): Promise<T | undefined> {
   try {
-    return await daemon.request("gemini/session/open", { sessionId, takeOver });
+    return await work;
   } catch (error) {
-    if (error instanceof DaemonFault && error.data.kind === "sessionNotFound") return undefined;
+    if (error instanceof DaemonFault && error.data.kind === "sessionNotFound" && isFine()) return undefined;
     throw error;
   }
 }

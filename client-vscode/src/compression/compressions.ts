@@ -1,27 +1,21 @@
 /** What a person does with a compression, from the palette or from its row in the chat. */
 import { ProgressLocation, window } from "vscode";
-import type { Chat } from "../chat/chat.js";
-import { viewOf } from "../chat/chatState.js";
 import { visibleText } from "../chat/pure/history.js";
 import { number } from "../chat/pure/numbers.js";
 import { DaemonFault } from "../daemon/port.js";
 import { COMPRESSION_STATUSES } from "../panel/statuses.js";
 import type { CompressionInfo, CompressionResult, CompressionStatusReport } from "../protocol.gen.js";
+import { attempt, type AttemptNeeds } from "./attempts.js";
 import { SnapshotFiles, type TextViews } from "./documents.js";
 import { askGuidance, askRating, type Guidance } from "./questions.js";
 import type { SnapshotSources } from "./sources.js";
 import { comparison, statusText, phaseText } from "./pure/texts.js";
 import { WaitingUndos } from "./waitingUndos.js";
 
-export interface CompressionNeeds {
-  readonly chat: Chat;
+export interface CompressionNeeds extends AttemptNeeds {
   readonly views: TextViews;
   readonly files: SnapshotFiles;
   readonly sources: SnapshotSources;
-  /** Whether the chat is in sight: then its rows show the outcome, and nothing pops up. */
-  readonly isChatVisible: () => boolean;
-  /** Bring a chat into sight; without an id the one that is shown. */
-  readonly openChat: (sessionId: string | undefined) => Promise<void>;
 }
 
 /** The span that a person chose: everything through a turn, or a turn and everything after it. */
@@ -53,7 +47,7 @@ export class Compressions {
   /** Take a compression back; without an id the newest in force. While an answer is made its row says that this waits. */
   async undo(compressionId?: string, of?: string): Promise<void> {
     const { chat } = this.needs;
-    await this.#attempt(this.#session(of), async (sessionId) => {
+    await attempt(this.needs, of, this.#session(of), async (sessionId) => {
       if (sessionId === undefined) {
         this.#missing();
         return;
@@ -74,7 +68,7 @@ export class Compressions {
   /** Install a preview, with what was edited in it. */
   async apply(compressionId: string, of?: string): Promise<void> {
     const { chat, files } = this.needs;
-    await this.#attempt(this.#session(of), async (sessionId) => {
+    await attempt(this.needs, of, this.#session(of), async (sessionId) => {
       const original = (await this.#find(sessionId, compressionId))?.snapshot;
       if (sessionId === undefined) {
         this.#missing();
@@ -116,7 +110,7 @@ export class Compressions {
 
   async discard(compressionId: string, of?: string): Promise<void> {
     const { chat, files, views } = this.needs;
-    await this.#attempt(of ?? chat.info?.sessionId, async (sessionId) => {
+    await attempt(this.needs, of, of ?? chat.info?.sessionId, async (sessionId) => {
       if (sessionId === undefined) return;
       await files.close(compressionId, sessionId);
       await views.close(this.#snapshotPath(compressionId)); // it was opened with the preview
@@ -126,7 +120,7 @@ export class Compressions {
   }
 
   async edit(compressionId: string): Promise<void> {
-    await this.#attempt(this.#session(), async (sessionId) => {
+    await attempt(this.needs, undefined, this.#session(), async (sessionId) => {
       const info = await this.#find(sessionId, compressionId);
       if (info?.snapshot === undefined || sessionId === undefined) {
         this.#missing();
@@ -140,7 +134,7 @@ export class Compressions {
   /** The snapshot as a document. */
   async view(compressionId?: string, of?: string): Promise<void> {
     const { views, files } = this.needs;
-    await this.#attempt(this.#session(of), async (sessionId) => {
+    await attempt(this.needs, of, this.#session(of), async (sessionId) => {
       const info = await this.#find(sessionId, compressionId);
       if (info?.snapshot === undefined || sessionId === undefined) {
         this.#missing();
@@ -156,7 +150,7 @@ export class Compressions {
   /** What the compression hides beside what stands in its place, in the diff editor. */
   async compare(compressionId: string): Promise<void> {
     const { chat, views, files } = this.needs;
-    await this.#attempt(this.#session(), async (sessionId) => {
+    await attempt(this.needs, undefined, this.#session(), async (sessionId) => {
       const info = await this.#find(sessionId, compressionId);
       if (info?.snapshot === undefined || sessionId === undefined) {
         this.#missing();
@@ -180,7 +174,7 @@ export class Compressions {
 
   async cancel(compressionId: string): Promise<void> {
     const { chat } = this.needs;
-    await this.#attempt(this.#session(), async (sessionId) => {
+    await attempt(this.needs, undefined, this.#session(), async (sessionId) => {
       if (sessionId !== undefined) await chat.daemon.request("gemini/cancel", { sessionId, compressionId });
     });
   }
@@ -192,7 +186,7 @@ export class Compressions {
 
   async rate(compressionId: string | undefined, rating?: number): Promise<void> {
     const { chat } = this.needs;
-    await this.#attempt(this.#session(), async (sessionId) => {
+    await attempt(this.needs, undefined, this.#session(), async (sessionId) => {
       const info = await this.#find(sessionId, compressionId);
       if (sessionId === undefined || !info) {
         this.#missing();
@@ -212,7 +206,7 @@ export class Compressions {
   /** In words, with what can be done next. */
   async showStatus(): Promise<void> {
     const { chat } = this.needs;
-    await this.#attempt(chat.session(), async (sessionId) => {
+    await attempt(this.needs, undefined, chat.session(), async (sessionId) => {
       await this.#offer(await chat.daemon.request("gemini/compressionStatus", { sessionId }));
     });
   }
@@ -247,7 +241,7 @@ export class Compressions {
   ): Promise<{ readonly result?: CompressionResult; readonly sessionId?: string }> {
     const { chat, isChatVisible } = this.needs;
     let made: { readonly result: CompressionResult; readonly sessionId: string } | undefined;
-    await this.#attempt(of ?? chat.session(), async (sessionId) => {
+    await attempt(this.needs, of, of ?? chat.session(), async (sessionId) => {
       const result = await window.withProgress(
         {
           location: isChatVisible() ? ProgressLocation.Window : ProgressLocation.Notification,
@@ -255,7 +249,7 @@ export class Compressions {
           cancellable: true,
         },
         async (progress, token) => {
-          if (chat.job.kind === "turn" && this.#isShown(sessionId))
+          if (!params.preview && chat.job.kind === "turn" && this.#isShown(sessionId))
             progress.report({ message: chat.t("waiting for the answer to end") });
           const subscription = chat.daemon.onEvent(({ event, sessionId: whose }) => {
             if (event.type === "compressionProgress" && whose === sessionId)
@@ -322,28 +316,5 @@ export class Compressions {
 
   #isShown(sessionId: string): boolean {
     return sessionId === this.needs.chat.info?.sessionId;
-  }
-
-  /** A fault is told where it belongs: in the chat that it is about, or in a message that leads there. */
-  async #attempt<Id extends string | undefined>(of: Id | Promise<Id>, work: (of: Id) => Promise<void>): Promise<void> {
-    const { chat, isChatVisible } = this.needs;
-    let sessionId: string | undefined;
-    try {
-      const id = await of;
-      sessionId = id;
-      await work(id);
-    } catch (error) {
-      if (error instanceof DaemonFault && error.data.kind === "cancelled") return;
-      if (isChatVisible() && (sessionId === undefined || this.#isShown(sessionId))) chat.show(error);
-      else await this.#report(error, sessionId);
-    }
-  }
-
-  async #report(error: unknown, sessionId: string | undefined): Promise<void> {
-    const { chat, openChat } = this.needs;
-    const view = viewOf(error, chat.t);
-    const show = chat.t("Open Chat");
-    const chosen = await window.showErrorMessage([view.message, view.hint].filter(Boolean).join(" "), show);
-    if (chosen === show) await openChat(sessionId);
   }
 }

@@ -58,7 +58,7 @@ export function Header({ panel }: { readonly panel: PanelState }) {
 function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): readonly MenuItem[] {
   const hasSession = panel.session !== undefined;
   const writable = hasSession && panel.session.heldBy === undefined;
-  const compressible = hasSession && hindranceOfCompression(panel) === undefined;
+  const hindrance = hindranceOfCompression(panel);
   const chat = (what: "openAsMarkdown" | "export" | "rename") => () => shell.line.send({ type: "chat", do: what });
   return [
     { label: t("Open as Markdown"), icon: "markdown", disabled: !hasSession, run: chat("openAsMarkdown") },
@@ -67,14 +67,16 @@ function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): reado
     {
       label: t("Compress…"),
       icon: "compress",
-      disabled: !compressible,
+      disabled: !hasSession,
+      hindrance,
       separated: true,
       run: () => compress(shell, false, false),
     },
     {
       label: t("Preview Compression…"),
       icon: "diff",
-      disabled: !compressible,
+      disabled: !hasSession,
+      hindrance,
       run: () => compress(shell, true, false),
     },
     {
@@ -86,7 +88,8 @@ function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): reado
     {
       label: t("Undo Last Compression…"),
       icon: "undo",
-      disabled: !panel.canUndo || !compressible,
+      disabled: !panel.canUndo,
+      hindrance: panel.canUndo ? hindrance : undefined,
       run: () => void undoCompression(shell),
     },
     { label: rulesLabel(panel), icon: "pin", separated: true, run: () => shell.openPopup("rules") },

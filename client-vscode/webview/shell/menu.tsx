@@ -11,6 +11,8 @@ export interface MenuItem {
   readonly detail?: string;
   readonly icon?: IconName;
   readonly disabled?: boolean;
+  /** Why it is not possible now, if that is not plain. */
+  readonly hindrance?: string | undefined;
   /** Makes it one of several to choose from. */
   readonly checked?: boolean;
   /** A line above it. */
@@ -52,10 +54,11 @@ export function Menu({ name, label, items, class: className = "" }: MenuProps) {
               role={item.checked === undefined ? "menuitem" : "menuitemradio"}
               tabIndex={-1}
               {...(item.checked === undefined ? {} : { "aria-checked": item.checked })}
-              {...(item.disabled === true ? { "aria-disabled": true } : {})}
+              {...(isPossible(item) ? {} : { "aria-disabled": true })}
+              {...(item.hindrance === undefined ? {} : { title: item.hindrance })}
               {...(index === Math.max(0, chosen) ? { "data-first": true } : {})}
               onClick={() => {
-                if (item.disabled === true) return;
+                if (!isPossible(item)) return;
                 shell.closePopup(name);
                 item.run();
               }}
@@ -74,6 +77,10 @@ export function Menu({ name, label, items, class: className = "" }: MenuProps) {
       </div>
     </Popup>
   );
+}
+
+function isPossible({ disabled, hindrance }: MenuItem): boolean {
+  return disabled !== true && hindrance === undefined;
 }
 
 /** The next entry that begins with the letter. */

@@ -26,9 +26,10 @@ export function hindranceOfTaken({ session }: PanelState): string | undefined {
   return session?.heldBy === undefined ? undefined : t("Another window is using this chat. Fork it, or take it over.");
 }
 
-/** Why the chat cannot be compressed now, nor a compression be undone; either waits for an answer that is being made. */
+/** Why the chat cannot be compressed now, nor a compression be undone. An answer that is being made is no hindrance: either waits for it. */
 export function hindranceOfCompression(state: PanelState): string | undefined {
-  const running = state.job.kind === "compression" ? t("The chat is being compressed.") : undefined;
+  const running =
+    state.job.kind === "compression" ? t("Possible once the compression under way has ended.") : undefined;
   return hindranceOfTaken(state) ?? running;
 }
 

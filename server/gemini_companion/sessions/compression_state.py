@@ -134,6 +134,12 @@ class Compression:
         self._on_change(self)
         return self.job
 
+    def heed(self, wish: Wish) -> None:
+        """Take up what one that joins it wants, as long as it waits: guidance beside its own, and a strategy."""
+        if self.state == "waiting":
+            guidance = "\n".join(dict.fromkeys(filter(None, (self.wish.guidance, wish.guidance))))
+            self.wish = self.wish._replace(guidance=guidance, strategy=wish.strategy or self.wish.strategy)
+
     def begin(self) -> None:
         """Enter the state `running`."""
         self.state = "running"

@@ -19,12 +19,13 @@ vi.mock("vscode", async (original) => ({
 }));
 
 let made: Stage;
-/** The chat that was shown whenever the panel was brought into sight. */
-const seen: (string | undefined)[] = [];
-const show = (): Promise<void> => Promise.resolve(void seen.push(made.chat.info?.sessionId));
+/** How often the panel was brought into sight. */
+let seen: number;
+const show = (): Promise<void> => Promise.resolve(void (seen += 1));
+const shown = (): string | undefined => made.chat.info?.sessionId;
 
 beforeEach(async () => {
-  editor.told.length = seen.length = 0;
+  editor.told.length = seen = 0;
   editor.choose = () => Promise.resolve(undefined);
   made = stage();
   made.daemon.sessions.set("s1", []);
@@ -40,7 +41,17 @@ it("leads to the chat that has answered, whichever is shown by then", async () =
     return offered;
   };
   await tellOfEnd(made.chat, true, show);
-  expect(seen).toEqual(["s1"]);
+  expect([seen, shown()]).toEqual([1, "s1"]);
+});
+
+it("of a chat that was deleted meanwhile leaves the person in the one that is shown, and says so", async () => {
+  editor.choose = async (offered) => {
+    await made.chat.open("s2");
+    made.daemon.sessions.delete("s1");
+    return offered;
+  };
+  await made.chat.guard(() => tellOfEnd(made.chat, true, show));
+  expect([seen, shown(), made.chat.fault?.kind]).toEqual([1, "s2", "sessionNotFound"]);
 });
 
 it("opens nothing anew where its chat is still shown", async () => {
@@ -48,12 +59,12 @@ it("opens nothing anew where its chat is still shown", async () => {
   const before = opened();
   editor.choose = (offered) => Promise.resolve(offered);
   await tellOfEnd(made.chat, true, show);
-  expect([seen, opened()]).toEqual([["s1"], before]);
+  expect([seen, shown(), opened()]).toEqual([1, "s1", before]);
 });
 
 it("changes nothing when it is closed, and says whether there is an answer", async () => {
   await tellOfEnd(made.chat, true, show);
   await tellOfEnd(made.chat, false, show);
-  expect(seen).toEqual([]);
+  expect(seen).toBe(0);
   expect(editor.told.map((text) => text.split(":")[0])).toEqual(["Gemini has answered", "Gemini could not answer"]);
 });

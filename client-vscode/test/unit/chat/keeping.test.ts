@@ -205,6 +205,7 @@ describe("a place", () => {
     await made.chat.open("s1");
     await placesOf(made).show({ sessionId: "gone", turnId: "t1" });
     expect([shown, said]).toEqual([[], ["This place is in no chat any more."]]);
+    expect([made.chat.info?.sessionId, made.chat.fault]).toEqual(["s1", undefined]);
   });
 
   it("is found by an entry of the log, a further round of the answer included", () => {

@@ -167,6 +167,23 @@ describe("an undo", () => {
   });
 });
 
+describe("what is asked for while an answer is made", () => {
+  beforeEach(() => {
+    made.daemon.emit({ type: "turnStarted", prompt: [{ text: "go on" }], model: "m" }, "t1");
+    made.daemon.answers["gemini/compress"] = () => Promise.resolve(result("NOOP"));
+  });
+
+  it("waits for it if it is a compression, and says so", async () => {
+    await compressions.compress(false);
+    expect(editor.progress).toEqual(["waiting for the answer to end"]);
+  });
+
+  it("does not if it is a preview", async () => {
+    await compressions.preview();
+    expect(editor.progress).toEqual([]);
+  });
+});
+
 describe("what belongs to a chat that is not shown any more", () => {
   const listed = compression("preview", 1, { status: "PREVIEW", snapshot: "What matters." });
 
@@ -255,6 +272,13 @@ describe("what belongs to a chat that is not shown any more", () => {
       expect([editor.told.length, brought]).toEqual([1, ["s1"]]);
     },
   );
+
+  it("fails there although nothing can be asked of the daemon", async () => {
+    vi.spyOn(made.chat, "ready").mockRejectedValue(fault("starting", 1));
+    editor.choose = ([offered]) => Promise.resolve(offered);
+    await compressions.undo("c1", "s2");
+    expect([made.chat.fault, editor.told.length, brought]).toEqual([undefined, 1, ["s2"]]);
+  });
 
   it("fails there when its preview cannot be discarded", async () => {
     await made.chat.open("s2");

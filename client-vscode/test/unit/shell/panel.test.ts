@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { PanelState } from "../../../src/panel/contract.js";
 import { CallError } from "../../../webview/bridge.js";
 import { answers } from "../../panel/answers.js";
 import { fixtures, type FixtureName } from "../../panel/fixtures.js";
@@ -16,11 +17,24 @@ async function show(name: FixtureName): Promise<void> {
   await settle();
 }
 
+function stateOf(name: FixtureName): PanelState {
+  const sync = fixtures[name].find((message) => message.type === "sync");
+  if (sync === undefined) throw new Error(`${name} is not staged as a whole`);
+  return sync.state;
+}
+
 beforeEach(() => void vi.useFakeTimers({ now: Date.now() }));
 afterEach(async () => {
   await panel.unmount();
   vi.useRealTimers();
 });
+
+/** States in which a chat cannot be compressed, and why. */
+const HINDERED = [
+  ["compressing", "Possible once the compression under way has ended."],
+  ["readOnly", "Another window is using this chat. Fork it, or take it over."],
+] as const;
+const COMPRESSING = ["Compress…", "Preview Compression…", "Undo Last Compression…"];
 
 describe("the states of the panel", () => {
   it.each([
@@ -127,10 +141,7 @@ describe("the meter", () => {
     expect(panel.has("dialog")).toBe(false);
   });
 
-  it.each([
-    ["compressing", "The chat is being compressed."],
-    ["readOnly", "Another window is using this chat. Fork it, or take it over."],
-  ] as const)("does not offer to compress when it is %s, and says why", async (state, why) => {
+  it.each(HINDERED)("does not offer to compress when it is %s, and says why", async (state, why) => {
     await show(state);
     await panel.click("button", /context used/);
     await settle();
@@ -145,13 +156,7 @@ describe("the meter", () => {
     await panel.click("button", /context used/);
     await settle();
     await panel.click("button", "Compress…");
-    await panel.click("button", "More");
-    await panel.click("menuitem", "Preview Compression…");
-    const compress = { type: "compress", guided: false };
-    expect(panel.host.sent).toEqual([
-      { ...compress, preview: false },
-      { ...compress, preview: true },
-    ]);
+    expect(panel.host.sent).toEqual([{ type: "compress", preview: false, guided: false }]);
   });
 
   it("says what went wrong if the parts cannot be counted", async () => {
@@ -205,6 +210,30 @@ describe("pop-ups", () => {
     await panel.click("menuitem", "Undo Last Compression…");
     expect(panel.host.questions).toEqual(asked);
     expect(panel.has("menu")).toBe(true);
+  });
+
+  it.each(HINDERED)("offer nothing of a compression when the chat is %s, and say why", async (state, why) => {
+    panel = await Mounted.with({ ...stateOf(state), canUndo: true });
+    await panel.click("button", "More");
+    for (const label of COMPRESSING) {
+      await panel.click("menuitem", label);
+      const item = panel.get("menuitem", label);
+      expect([item.getAttribute("aria-disabled"), item.title], label).toEqual(["true", why]);
+    }
+    expect([panel.host.sent, panel.host.asked("compressions")]).toEqual([[], []]);
+  });
+
+  it("offer a compression and its undo while an answer is made", async () => {
+    panel = await Mounted.with({ ...stateOf("streaming"), canUndo: true });
+    for (const label of COMPRESSING) {
+      await panel.click("button", "More");
+      await panel.click("menuitem", label);
+    }
+    expect(panel.host.sent).toEqual([
+      { type: "compress", preview: false, guided: false },
+      { type: "compress", preview: true, guided: false },
+    ]);
+    expect(panel.host.asked("compressions")).toHaveLength(1);
   });
 
   it("choose the model", async () => {

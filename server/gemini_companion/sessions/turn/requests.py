@@ -11,7 +11,7 @@ import msgspec
 
 from gemini_companion.engine.errors import Cancelled, ContextOverflow, ModelUnavailable
 from gemini_companion.engine.history.content import Content, Part, visible_text_of
-from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, CompressionResult
 from gemini_companion.engine.tokens.ledger import FACTOR_RANGE
 from gemini_companion.sessions.budget.limits import over_budget
 from gemini_companion.sessions.clients import Client
@@ -102,7 +102,8 @@ class Requests:
         Returns the IDE context to send with it, and the event to emit if it does not fit all the same.
         """
         session = self.session
-        tried = await self.compress()
+        version = session.history.version
+        await self.compress()
         await refresh_environment(session)
         due = await prepare_context(session, self.client)
         overflow = await overflow_of(session, self.choice, content, due)
@@ -110,7 +111,6 @@ class Requests:
             if overflow is None or session.mark(self.choice).tokens is None:
                 break
             rescued = await self.compress(rescue=True)
-            tried = rescued or tried
             await refresh_environment(session)
             due = await prepare_context(session, self.client)
             overflow = await overflow_of(session, self.choice, content, due)
@@ -121,9 +121,7 @@ class Requests:
             due = await prepare_context(session, self.client)
             overflow = await overflow_of(session, self.choice, content, due)
         if overflow is not None:
-            overflow = self._explained(
-                overflow, what_is_too_much(session, self.choice, content, due, was_compressed=tried is not None)
-            )
+            overflow = self._explained(overflow, version, content, due)
         return due, overflow
 
     async def make_room_again(self, fresh: Callable[[], int], epoch: int) -> ContextWindowWillOverflow | None:
@@ -132,31 +130,37 @@ class Requests:
         If the view has changed since `epoch`, by a compression or by masks, the editor's state is sent again, once.
         """
         session = self.session
-        tried = await self.compress()
+        version = session.history.version
+        await self.compress()
         overflow = overflow_of_view(session, self.choice, fresh())
         for _ in range(_RESCUES):
             if overflow is None or session.mark(self.choice).tokens is None:
                 break
             rescued = await self.compress(rescue=True)
-            tried = rescued or tried
             overflow = overflow_of_view(session, self.choice, fresh())
             if rescued is None or rescued.trigger != "background":
                 break
         if overflow is not None and await self._fit(0):
             overflow = overflow_of_view(session, self.choice, fresh())
         if overflow is not None:
-            overflow = self._explained(
-                overflow, what_is_too_much(session, self.choice, was_compressed=tried is not None)
-            )
+            overflow = self._explained(overflow, version)
         if session.history.epoch != epoch:
             await refresh_environment(session)
             await self.resend_context()
         return overflow
 
-    def _explained(self, overflow: ContextWindowWillOverflow, message: str) -> ContextWindowWillOverflow:
-        """The event and the turn's result say the same."""
-        self.too_much = message
-        return msgspec.structs.replace(overflow, message=message)
+    def _explained(
+        self,
+        overflow: ContextWindowWillOverflow,
+        version: int,
+        content: Content | None = None,
+        due: DueContext | None = None,
+    ) -> ContextWindowWillOverflow:
+        """The event and the turn's result say the same: what is too much although room was made from `version` on."""
+        made = self.session.history.entries.since(version + 1)
+        was_compressed = any(isinstance(entry, CompressionEntry | AttemptEntry) for entry in made)
+        self.too_much = what_is_too_much(self.session, self.choice, content, due, was_compressed=was_compressed)
+        return msgspec.structs.replace(overflow, message=self.too_much)
 
     async def compress(self, *, rescue: bool = False) -> CompressionResult | None:
         """Compress if it is due. The result is reported with the answer; of several, one that changed the view."""
