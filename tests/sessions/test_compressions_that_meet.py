@@ -216,22 +216,59 @@ async def test_an_answer_given_anew_does_not_install_a_preview_that_hides_the_ol
     assert session.history.contents()[-1].role == "model"
 
 
-async def test_one_that_waits_for_an_answer_heeds_the_guidance_of_all_who_ask(studio: Studio) -> None:
-    await studio.load(dialogue())
+async def guided(studio: Studio, *wishes: str, given_up: int | None = None) -> str:
+    """What a compression that waited for an answer was told, of which these were asked for meanwhile."""
+    session = await studio.load(dialogue())
     answer = asyncio.Event()
     studio.model.streams = [[answer, *chunks(["Done."])]]
     turn = begin(studio.chat("go on"))
     await until(lambda: bool(studio.model.main()))
-    asked = [begin(studio.compress(instructions=guidance)) for guidance in ("", "keep the ports", "keep the names", "")]
-    await until_waiting(5)
+    asked = [begin(studio.compress(instructions=wish)) for wish in wishes]
+    await until_waiting(len(wishes) + 1)
+    if given_up is not None:
+        asked.pop(given_up).cancel()
+        await until_waiting(len(wishes))
+    waiting = session.compressions.installing
+    assert waiting is not None
+    told = waiting.guidance.text
     answer.set()
     results = [await one for one in asked]
     await turn
-    assert {result.status for result in results} == {"COMPRESSED"}
-    assert len({result.compression_id for result in results}) == 1
+    assert {(result.status, result.compression_id) for result in results} == {("COMPRESSED", waiting.compression_id)}
     assert compressor_calls(studio) == ONE_COMPRESSION
     request = next(one for one in studio.model.requests if one.role == "utility_compressor")
-    assert "keep the ports\nkeep the names" in str(request.contents[-1].parts[-1]["text"])
+    assert told in str(request.contents[-1].parts[-1]["text"])
+    return told
+
+
+async def test_one_that_waits_for_an_answer_heeds_the_guidance_of_all_who_ask(studio: Studio) -> None:
+    told = await guided(studio, "", "keep the ports", "keep the names", "keep the ports", "")
+    assert told == "keep the ports\nkeep the names"
+
+
+async def test_guidance_of_somebody_who_gave_up_is_not_heeded(studio: Studio) -> None:
+    assert await guided(studio, "", "drop the ports", "keep the names", given_up=1) == "keep the names"
+
+
+async def test_guidance_of_all_together_is_no_longer_than_one_may_be(studio: Studio) -> None:
+    long = [f"{name} " * 15_000 for name in ("first", "other", "third")]
+    assert await guided(studio, *long, "and this") == f"{long[0]}\nand this"
+
+
+async def test_one_that_names_turns_heeds_nothing_that_was_asked_for_the_whole_chat(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.model.gate.clear()
+    turn = begin(studio.chat("go on"))
+    await until(lambda: bool(studio.model.main()))
+    up_to = session.history.items[3].turn_id
+    asked = [begin(studio.compress(up_to=up_to)), begin(studio.compress(instructions="keep the ports"))]
+    await until_waiting(3)
+    waiting = session.compressions.installing
+    assert waiting is not None
+    assert waiting.guidance.text == ""
+    studio.model.gate.set()
+    assert await asked[0] == await asked[1]
+    await turn
 
 
 async def test_one_that_runs_already_stays_as_it_was_asked_for(studio: Studio) -> None:

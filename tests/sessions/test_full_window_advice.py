@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from gemini_companion.engine.errors import ModelUnavailable
+from gemini_companion.engine.history.content import model_text
 from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, CompressionResult
 from gemini_companion.sessions.compression_events import CompressionStarted
 from gemini_companion.sessions.models.port import CountedTokens, ModelRequest
 from gemini_companion.sessions.results import ChatResult
 from gemini_companion.sessions.session import Session
 from gemini_companion.tools.tool import ToolContext, ToolOutput
-from tests.support.conversations import dialogue
+from tests.support.conversations import agent_run, dialogue
 from tests.support.patience import until
 from tests.support.sample_tools import SampleArgs, SampleTool
 from tests.support.scripted_hooks import hook, use
@@ -71,6 +72,25 @@ async def test_a_compression_that_was_not_tried_since_earlier_ones_had_failed_is
     studio.model.default_answer = SNAPSHOT
     assert advice(await studio.chat(LONG)) == COMPRESS
     assert (await studio.compress()).status == "COMPRESSED"
+
+
+async def test_where_only_large_outputs_were_cut_since_earlier_ones_had_failed_it_is_advised(studio: Studio) -> None:
+    session = await studio.load([*agent_run(3, 20_000), model_text("All green."), *dialogue(40)])
+    studio.set(compression_background="off")
+    session.breaker.has_failed = lambda tokens: True  # type: ignore[method-assign]
+    studio.set(token_limit_override=8_000)
+    answered = await studio.chat("go on")
+    assert answered.compression is not None
+    assert (answered.compression.status, advice(answered)) == ("CONTENT_TRUNCATED", COMPRESS)
+    assert studio.model.kinds() == []
+
+
+async def test_a_compression_that_did_not_make_enough_room_is_not_asked_for_again(studio: Studio) -> None:
+    session = await full(studio)
+    answered = await studio.chat("word " * round(0.65 * session.limit(session.choice())))
+    assert answered.compression is not None
+    assert (answered.compression.status, advice(answered)) == ("COMPRESSED", TRIED)
+    assert not any(isinstance(entry, AttemptEntry) for entry in session.history.entries)
 
 
 class CountingModel(ScriptedModel):

@@ -115,9 +115,13 @@ export function makeFixtures(now: number) {
         text: "",
         error: failure(
           "contextOverflow",
-          "The prompt does not fit: it needs 1,102,400 tokens, 52,000 are free.",
-          "Compress the chat, or send less.",
-          [{ id: "compress", label: "Compress" }],
+          "The chat fills the model's window of 1,048,576 tokens, and there is no large part left to shorten. Nothing was sent." +
+            " Compress the chat, go on in a new chat, or choose a model with a larger window.",
+          "",
+          [
+            { id: "compress", label: "Compress" },
+            { id: "newSession", label: "New Chat" },
+          ],
         ),
       },
       {},

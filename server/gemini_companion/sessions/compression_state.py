@@ -19,6 +19,7 @@ from gemini_companion.sessions.compression_events import (
     CompressionStarted,
     Phase,
 )
+from gemini_companion.sessions.compression_guidance import Guidance
 from gemini_companion.sessions.events import Event, UsageUpdated
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.results import CompressionStatusReport
@@ -79,6 +80,7 @@ class Compression:
         """Begun for nobody, whoever waits for it by now."""
         self.trigger: Trigger = trigger
         self.wish = wish
+        self.guidance = Guidance(wish.guidance)
         self.urgency = Urgency("later" if kind == "prepare" else "first")
         """Whether its model calls go first: once somebody waits for it."""
         self.state: State = "waiting"
@@ -133,12 +135,6 @@ class Compression:
         self.job.future.add_done_callback(lambda _: self.cancel())  # one that is cancelled while it waits never runs
         self._on_change(self)
         return self.job
-
-    def heed(self, wish: Wish) -> None:
-        """Take up what one that joins it wants, as long as it waits: guidance beside its own, and a strategy."""
-        if self.state == "waiting":
-            guidance = "\n".join(dict.fromkeys(filter(None, (self.wish.guidance, wish.guidance))))
-            self.wish = self.wish._replace(guidance=guidance, strategy=wish.strategy or self.wish.strategy)
 
     def begin(self) -> None:
         """Enter the state `running`."""

@@ -84,7 +84,10 @@ const LABELS: Readonly<Record<string, readonly [ActionId, string][]>> = {
     ["forkSession", "Go On in a Fork"],
     ["takeOver", "Take Over"],
   ],
-  contextOverflow: [["compress", "Compress"]],
+  contextOverflow: [
+    ["compress", "Compress"],
+    ["newSession", "New Chat"],
+  ],
   untrustedWorkspace: [["manageTrust", "Manage Trust"]],
   invalidSettings: [["openSettingsFile", "Open Settings File"]],
   sessionNotFound: [["newSession", "New Chat"]],
@@ -103,7 +106,9 @@ function hintOf(kind: string, hint: string, t: Translate): string {
   if (kind === "unauthenticated" && (hint === "" || hint.includes(KEY_VARIABLE)))
     return t("Set a key from Google AI Studio, then try again.");
   if (!METHOD.test(hint)) return hint;
-  return kind === "contextOverflow" ? t("Compress the chat, or choose a model with a larger window.") : "";
+  return kind === "contextOverflow"
+    ? t("Compress the chat, go on in a new chat, or choose a model with a larger window.")
+    : "";
 }
 
 function actionsFor(kind: string, t: Translate, message: string): Action[] {

@@ -216,6 +216,17 @@ describe("a place", () => {
   });
 });
 
+describe("a chat that was deleted elsewhere", () => {
+  it("is no fault of what asks for its title", async () => {
+    const made = await staged();
+    made.daemon.show({ kind: "ready", version: "1" });
+    await made.chat.open("s1");
+    made.daemon.sessions.delete("s1");
+    await made.chat.refreshInfo();
+    expect([made.chat.info?.sessionId, made.chat.fault]).toEqual(["s1", undefined]);
+  });
+});
+
 describe("a reminder", () => {
   it("comes when a compression is due, is put off, and comes again when the chat has grown", async () => {
     const made = await staged();

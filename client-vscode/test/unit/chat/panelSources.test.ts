@@ -37,6 +37,7 @@ describe("errors", () => {
     ["unauthenticated", "setApiKey"],
     ["sessionBusy", "takeOver"],
     ["contextOverflow", "compress"],
+    ["contextOverflow", "newSession"],
     ["untrustedWorkspace", "manageTrust"],
     ["daemon", "restartDaemon"],
   ])("of the kind %s offer %s", (kind, action) => {
@@ -63,7 +64,7 @@ describe("errors", () => {
     const hint = (kind: string, text: string): string => errorView({ kind, message: "No.", hint: text }, t, 0).hint;
     expect(hint("staleVersion", "Ask for a new preview with gemini/compress.")).toBe("");
     expect(hint("contextOverflow", "Compress it with `gemini/compress`, or choose another.")).toBe(
-      "Compress the chat, or choose a model with a larger window.",
+      "Compress the chat, go on in a new chat, or choose a model with a larger window.",
     );
     const file = "Mend ~/.gemini/settings.json, or /home/me/gemini/settings.json.";
     expect(hint("invalidSettings", file)).toBe(file);

@@ -223,6 +223,13 @@ describe("pop-ups", () => {
     expect([panel.host.sent, panel.host.asked("compressions")]).toEqual([[], []]);
   });
 
+  it("give no reason of the moment where there is nothing to undo", async () => {
+    panel = await Mounted.with({ ...stateOf("compressing"), canUndo: false });
+    await panel.click("button", "More");
+    const item = panel.get("menuitem", "Undo Last Compression…");
+    expect([item.getAttribute("aria-disabled"), item.title]).toEqual(["true", ""]);
+  });
+
   it("offer a compression and its undo while an answer is made", async () => {
     panel = await Mounted.with({ ...stateOf("streaming"), canUndo: true });
     for (const label of COMPRESSING) {

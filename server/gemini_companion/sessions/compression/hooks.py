@@ -19,7 +19,7 @@ async def ask_hooks(
     theirs behind the person's. One that was refused waits until the history of `tokens` has grown. Where `finds_work`
     says that there is nothing to do, nobody is asked.
     """
-    hooks, guidance = session.services.hooks, compression.wish.guidance
+    hooks, guidance = session.services.hooks, compression.guidance.text
     if not hooks.has(session, "PreCompress") or not await finds_work():
         return "", guidance
     compression.enter("hook")

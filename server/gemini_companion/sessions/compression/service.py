@@ -11,9 +11,9 @@ Two requests never pay for one thing twice. What they meet, and what becomes of 
 | one being prepared | installs its result, or ends it | joins it, or runs beside it | goes on, or joins it (rescue) |
 | one that is prepared | installs it; with a wish, runs by itself | runs by itself | installs it |
 
-A wish is guidance, a strategy, and turns (`compression_state.Wish`). One that still waits heeds the guidance and the
-strategy of those who join it. Where compressions are prepared in the background,
-a turn's safe point waits for a preview only where the prompt does not fit, and installs its result later.
+A wish is guidance, a strategy, and turns (`compression_state.Wish`). One that still waits heeds the guidance of
+those who join it for the same turns. Where compressions are prepared in the background, a turn's safe point waits for
+a preview only where the prompt does not fit, and installs its result later.
 
 A preview that is ready and not applied belongs to the person who looks at it: nobody else installs it, and while the
 prompt fits, nothing that nobody asked for is installed over it, until the chat has outgrown it (`Behind.is_outgrown`).
@@ -64,9 +64,9 @@ async def compress(session: Session, *, client: str, wish: Wish = NO_WISH, previ
     if compression is None:
         compression = new_compression(session, "compress", "manual", wish=wish)
         session.lane.submit(compression.prepare(partial(execute, session, compression)))
-    else:
-        compression.heed(wish)
-    return await wait_and_list(session, compression.job, client)
+        return await wait_and_list(session, compression.job, client)
+    with compression.guidance.joined_by(wish.guidance if wish.reach == compression.wish.reach else ""):
+        return await wait_and_list(session, compression.job, client)
 
 
 def _preview(session: Session, wish: Wish) -> Compression:

@@ -69,7 +69,7 @@ def what_is_too_much(
     """What fills the window although all that may be shortened is, and what to do; sentences for people.
 
     `content` is the prompt that does not fit, with the files that it names; without one what tools gave back does not.
-    `was_compressed` says that a model was asked to compress for it, however that ended: nobody is asked to do it again.
+    `was_compressed` says that it was compressed for that, or that this failed: nobody is asked to do it again.
     """
     limit = session.limit(choice)
     room = limit - session.parts().surroundings

@@ -158,7 +158,11 @@ class Requests:
     ) -> ContextWindowWillOverflow:
         """The event and the turn's result say the same: what is too much although room was made from `version` on."""
         made = self.session.history.entries.since(version + 1)
-        was_compressed = any(isinstance(entry, CompressionEntry | AttemptEntry) for entry in made)
+        was_compressed = any(
+            isinstance(entry, AttemptEntry)
+            or (isinstance(entry, CompressionEntry) and entry.result.status != "CONTENT_TRUNCATED")
+            for entry in made
+        )
         self.too_much = what_is_too_much(self.session, self.choice, content, due, was_compressed=was_compressed)
         return msgspec.structs.replace(overflow, message=self.too_much)
 
