@@ -30,12 +30,6 @@ export default tseslint.config(
     },
   },
   {
-    // Tables may be longer.
-    files: ["**/*.{ts,tsx,mjs}"],
-    ignores: ["test/panel/fixtures.ts"],
-    rules: { "max-lines": ["error", 350] },
-  },
-  {
     // What is pure stays testable without an editor: no `vscode` outside the files that wire.
     files: ["src/**/pure/**", "src/panel/**"],
     rules: {

@@ -18,7 +18,6 @@ from tests.support.patience import PATIENCE
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "server" / "gemini_companion"
 
-LINES_OF_A_MODULE = 350
 PROCESSES_OF_THEIR_OWN = {"adapters/local/worker.py", "adapters/processes/reaper.py"}
 """What they write goes to a pipe."""
 
@@ -83,16 +82,6 @@ def test_nothing_slow_is_loaded_before_initialize_is_answered() -> None:
         env={"PYTHONPATH": str(PACKAGE.parent)},
     )
     assert run.stdout.strip() == "[]", run.stderr
-
-
-@pytest.mark.parametrize("folder", [ROOT / "server", ROOT / "tests", ROOT / "schemas"], ids=lambda folder: folder.name)
-def test_no_module_has_outgrown_a_reading(folder: Path) -> None:
-    long = {
-        path.relative_to(ROOT).as_posix()
-        for path in folder.rglob("*.py")
-        if path.read_text("utf-8").count("\n") > LINES_OF_A_MODULE
-    }
-    assert long == set()
 
 
 def test_nobody_outside_the_adapters_asks_for_a_provider_by_name() -> None:
