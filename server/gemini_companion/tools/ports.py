@@ -16,6 +16,7 @@ from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
 from gemini_companion.tools.grounding import Grounding
 from gemini_companion.tools.memory import MemoryKeeper, SessionMemory, SessionNotes
 from gemini_companion.tools.skills import SkillShelf
+from gemini_companion.tools.workspace.guarded import Guard, guard_of_path
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -327,6 +328,8 @@ class Ports:
     search: TextSearch
     commands: CommandRunner
     editor: EditorPort
+    guard: Guard = guard_of_path
+    """Which files decide what runs, or what a model is told."""
     notes: SessionNotes | None = None
     memory: SessionMemory | None = None
     """Both of the session that a call is made in; `None` outside of one."""

@@ -57,6 +57,8 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
     """Why it counts as a secret; empty if it does not."""
     is_guarded: bool = False
     """Ours, or one that decides what runs: settings, hooks, build files. No stored rule allows it."""
+    is_unknown: bool = False
+    """It is not known to be free where edits are accepted: no mode allows it, a rule may."""
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,10 +10,10 @@ from typing import Literal
 from gemini_companion.adapters.processes import folders, repositories
 from gemini_companion.engine.history.tool_entries import Decision, ToolRule
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
-from gemini_companion.tools.paths import innermost, parts_below
+from gemini_companion.tools.paths import innermost
 from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts, Sought
 from gemini_companion.tools.tool import Touched
-from gemini_companion.tools.workspace.guarded import guard_of
+from gemini_companion.tools.workspace.guarded import Guard, guard_of_path, may_be_allowed
 
 
 class DiskJudge:
@@ -23,7 +23,15 @@ class DiskJudge:
     each workspace folder, its settings file is one too.
     """
 
-    def __init__(self, *, home: str, find_program: Callable[[str], str | None], private: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        home: str,
+        find_program: Callable[[str], str | None],
+        private: Sequence[str] = (),
+        guard: Guard = guard_of_path,
+    ) -> None:
+        self._guard = guard
         self._home = os.path.realpath(home)
         self._find_program = find_program
         self._private = (os.path.join(home, ".gemini"), *private)
@@ -53,6 +61,7 @@ class DiskJudge:
             ours=tuple(os.path.realpath(path) for path in ours),
             of_file=of_file,
             fresh=fresh,
+            guard=self._guard,
         )
         return judge(line, cwd=cwd, roots=roots, rules=rules, files=facts)
 
@@ -69,7 +78,9 @@ class _DiskFacts:
         ours: Sequence[str],
         of_file: Callable[[Touched], Decision],
         fresh: frozenset[str],
+        guard: Guard,
     ) -> None:
+        self._guard = guard
         self._home = home
         self._find = find_program
         self._roots = roots
@@ -131,15 +142,24 @@ class _DiskFacts:
     def _looked_up(self, path: str) -> PathFacts:
         try:
             real = os.path.realpath(path)
-            kind = _kind(real)
+            kind, is_executable = _kind(real)
         except (OSError, ValueError):  # a name that is too long, a loop
             return PathFacts(real=path, kind="other", is_inside=False)
         root = innermost(real, self._roots)
         inside = root is not None
-        is_guarded = bool(guard_of(parts_below(real, root))) if root else False
+        guard = ""
+        if root is not None and real != root:  # of a folder, what is in it counts
+            named = os.path.join(real, "-.md") if kind == "folder" else real
+            guard = self._guard(named, root, is_executable=is_executable)
+        is_unknown = may_be_allowed(guard)
+        is_guarded = bool(guard) and not is_unknown
         secret = "by its name" if is_secret_name(real) or is_secret_name(path) else ""
         touched: dict[Literal["read", "write"], Decision] = {
-            how: self._of_file(Touched(path=real, how=how, is_inside=inside, secret=secret, is_guarded=is_guarded))
+            how: self._of_file(
+                Touched(
+                    path=real, how=how, is_inside=inside, secret=secret, is_guarded=is_guarded, is_unknown=is_unknown
+                )
+            )
             for how in ("read", "write")
         }
         return PathFacts(
@@ -155,14 +175,17 @@ class _DiskFacts:
         )
 
 
-def _kind(path: str) -> Literal["file", "folder", "missing", "other"]:
+def _kind(path: str) -> tuple[Literal["file", "folder", "missing", "other"], bool]:
+    """What is there, and whether it is a program by its permissions."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
-        return "missing"
+        return "missing", False
     except NotADirectoryError:
-        return "missing"
-    return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else "other"
+        return "missing", False
+    if stat.S_ISREG(mode):
+        return "file", bool(mode & 0o111)
+    return "folder" if stat.S_ISDIR(mode) else "other", False
 
 
 def _folded(path: str) -> str:

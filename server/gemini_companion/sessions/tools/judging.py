@@ -149,12 +149,12 @@ def files_by_rules(situation: Situation) -> Callable[[Touched], Decision]:
         )
         for how in names
     }
-    known: dict[tuple[str, bool, bool, bool], Decision] = {}
+    known: dict[tuple[str, bool, bool, bool, bool], Decision] = {}
 
     def decision(touched: Touched) -> Decision:
         is_read = touched.how == "read"
         how = "read" if is_read else "write"
-        kind = (how, touched.is_inside, bool(touched.secret), touched.is_guarded)
+        kind = (how, touched.is_inside, bool(touched.secret), touched.is_guarded, touched.is_unknown)
         if (found := known.get(kind)) is not None:
             return found
         asked = Asked(

@@ -73,7 +73,7 @@ class SaveMemory:
         after = with_fact("" if before is None else before.text, fact)
         encoded = Encoded() if before is None else before.encoded
         change = Change(place=place, before=before, after=after, encoded=encoded)
-        proposal = await proposal_of(change, "Remember in")
+        proposal = await proposal_of(change, "Remember in", context)
         touched = tuple(msgspec.structs.replace(each, is_guarded=True) for each in proposal.touched)
         warning = "Every later chat of this project is told this."
         return msgspec.structs.replace(proposal, touched=touched, warnings=(*proposal.warnings, warning))

@@ -203,7 +203,8 @@ def _applies(rule: ToolRule, asked: Asked, roots: Sequence[str]) -> bool:
 
 
 def _by_mode(asked: Asked, situation: Situation) -> Ruling | None:
-    if situation.mode == "acceptEdits" and asked.risk == "edit" and asked.proposal.touched:
+    touched = asked.proposal.touched
+    if situation.mode == "acceptEdits" and asked.risk == "edit" and touched and not any(t.is_unknown for t in touched):
         return Ruling(decision="allow", reason="mode acceptEdits")
     return None
 

@@ -12,11 +12,10 @@ from gemini_companion.engine.edits.encoding import Encoded, encode
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.history.tool_entries import MAX_VERSION
 from gemini_companion.engine.ide_context.secrets import mask_secrets
-from gemini_companion.tools.paths import parts_below
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import Proposal, ToolContext, ToolOutput, ToolRefusal, Touched
 from gemini_companion.tools.workspace.diagnostics import after_edit
-from gemini_companion.tools.workspace.guarded import guard_of
+from gemini_companion.tools.workspace.guarded import may_be_allowed
 from gemini_companion.tools.workspace.loading import Loaded, Seen, load
 from gemini_companion.tools.workspace.places import found
 
@@ -64,7 +63,7 @@ async def text_now(place: Place, context: ToolContext) -> Loaded | None:
     return now
 
 
-async def proposal_of(change: Change, verb: str, *, warnings: tuple[str, ...] = ()) -> Proposal:
+async def proposal_of(change: Change, verb: str, context: ToolContext, *, warnings: tuple[str, ...] = ()) -> Proposal:
     """What is proposed to the person. Raises `ToolRefusal` if nothing would change."""
     place, before = change.place, change.before
     old = None if before is None else before.text
@@ -75,7 +74,8 @@ async def proposal_of(change: Change, verb: str, *, warnings: tuple[str, ...] = 
             f"The text has {_MASK}…], which stands for a secret that was not shown to you, and would take its place."
             " Change only the lines around it, with replace."
         )
-    guard = guard_of(parts_below(place.path, place.root or ""))
+    is_executable = before is not None and before.disk is not None and bool(before.disk.mode & 0o111)
+    guard = context.ports.guard(place.path, place.root or "", is_executable=is_executable)
     diff = await asyncio.to_thread(
         file_diff, None if old is None else with_line_feeds(old), with_line_feeds(change.after), place.shown
     )
@@ -83,7 +83,8 @@ async def proposal_of(change: Change, verb: str, *, warnings: tuple[str, ...] = 
         path=place.path,
         how="write",
         secret=place.withheld if place.is_secret else "",
-        is_guarded=bool(guard),
+        is_guarded=bool(guard) and not may_be_allowed(guard),
+        is_unknown=may_be_allowed(guard),
     )
     return Proposal(
         title=f"{verb} {place.shown}",

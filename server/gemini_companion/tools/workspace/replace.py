@@ -78,10 +78,12 @@ class Replace:
         if before is None:
             if args.old_string:
                 raise ToolRefusal(f"{place.shown} does not exist. To make it, call with an empty old_string.")
-            return await proposal_of(Change(place=place, before=None, after=well_formed(args.new_string)), "Create")
+            return await proposal_of(
+                Change(place=place, before=None, after=well_formed(args.new_string)), "Create", context
+            )
         change = await self._change(args, place, before, context)
         self._seen.vouch(context, place, before.text)
-        return await proposal_of(change, "Edit")
+        return await proposal_of(change, "Edit", context)
 
     async def run(self, args: ReplaceArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
         """Make the change; in a text that has changed meanwhile too, if the place is still there."""

@@ -61,7 +61,9 @@ class WriteFile:
         place, before = await file_to_change(args.file_path, context)
         content = well_formed(args.content)
         if before is None:
-            return await proposal_of(Change(place=place, before=None, after=content, encoded=Encoded()), "Create")
+            return await proposal_of(
+                Change(place=place, before=None, after=content, encoded=Encoded()), "Create", context
+            )
         since = await changed_since(before.text, place, context, self._seen)
         if since and not self._seen.is_vouched(context, place, before.text):
             self._seen.note(context, place, with_line_feeds(before.text))
@@ -74,7 +76,7 @@ class WriteFile:
         if self._seen.last(context, place) is None:
             warnings = ("The model has not read this file before.",)
         change = Change(place=place, before=before, after=after, encoded=before.encoded)
-        return await proposal_of(change, "Overwrite", warnings=warnings)
+        return await proposal_of(change, "Overwrite", context, warnings=warnings)
 
     async def run(self, args: WriteFileArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
         """Write it, if the file is still as it was."""
