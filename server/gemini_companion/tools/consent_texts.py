@@ -210,7 +210,8 @@ def _is_foreign(sign: str) -> bool:
         return False
     from confusable_homoglyphs import categories
 
-    return categories.alias(sign) != "LATIN" or _folded(sign) != ""
+    alphabet_of = cast("Callable[[str], str]", categories.alias)
+    return alphabet_of(sign) != "LATIN" or _folded(sign) != ""
 
 
 def _is_host_alike(host: str) -> bool:
