@@ -550,17 +550,20 @@ export interface ToolQuestion {
   readonly turnId: string;
   readonly toolCallId: string;
   readonly name: string;
+  /** As they will be used, to be edited; not to be shown as they are, for they may hold what a reader cannot see. */
   readonly args: Readonly<Record<string, unknown>>;
   /** Verb and object: `Run npm test`. */
   readonly title: string;
   readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read" | "server";
+  /** All arguments as a person reads them, where neither a command nor a diff shows what is asked about. */
+  readonly argsText?: string;
   /** The file that would be changed. */
   readonly path?: string;
-  /** Unified, of that file. */
+  /** Unified, of that file, whole; signs that cannot be seen are written out. */
   readonly diff?: string;
   /** The file's text as it would be, for a diff editor. */
   readonly newContent?: string;
-  /** The whole line. */
+  /** The whole line; signs that cannot be seen are written out. */
   readonly command?: string;
   /** Of the line, those that need the yes among them. */
   readonly parts?: readonly QuestionPart[];
@@ -1173,17 +1176,20 @@ export interface ConfirmToolParams {
   readonly turnId: string;
   readonly toolCallId: string;
   readonly name: string;
+  /** As they will be used, to be edited; not to be shown as they are, for they may hold what a reader cannot see. */
   readonly args: Readonly<Record<string, unknown>>;
   /** Verb and object: `Run npm test`. */
   readonly title: string;
   readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read" | "server";
+  /** All arguments as a person reads them, where neither a command nor a diff shows what is asked about. */
+  readonly argsText?: string;
   /** The file that would be changed. */
   readonly path?: string;
-  /** Unified, of that file. */
+  /** Unified, of that file, whole; signs that cannot be seen are written out. */
   readonly diff?: string;
   /** The file's text as it would be, for a diff editor. */
   readonly newContent?: string;
-  /** The whole line. */
+  /** The whole line; signs that cannot be seen are written out. */
   readonly command?: string;
   /** Of the line, those that need the yes among them. */
   readonly parts?: readonly QuestionPart[];

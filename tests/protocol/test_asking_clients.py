@@ -15,7 +15,7 @@ from gemini_companion.protocol.applying import text_edit
 from gemini_companion.protocol.asking import ConnectionAsker
 from gemini_companion.protocol.documents import Document
 from gemini_companion.protocol.lsp import Position
-from gemini_companion.protocol.question_text import printable, text_of_question
+from gemini_companion.protocol.question_text import text_of_question
 from gemini_companion.sessions.asking import ConsentAnswer
 from gemini_companion.sessions.tool_results import QuestionPart, ToolQuestion
 from gemini_companion.tools.documents import Diagnostic, FileDiagnostics
@@ -168,22 +168,16 @@ def test_the_message_holds_the_whole_line_where_what_holds_it_back_and_what_cann
     ]
 
 
-def test_the_message_of_a_long_diff_says_how_much_more_there_is():
+def test_the_message_has_all_of_a_diff_and_of_arguments_however_long():
     diff = "--- a\n+++ b\n" + "".join(f"+line {number}\n-old {number}\n" for number in range(100))
+    diff += "+x = 1" + " " * 4_000 + "; hidden()"
     edit = ToolQuestion(
         session_id="s", turn_id="t", tool_call_id="c", name="x", args={}, title="Edit a", risk="edit", diff=diff
     )
-    assert text_of_question(edit).splitlines()[-1] == "… 163 more lines; +100 -100 in all"
-
-
-def test_what_a_reader_cannot_see_is_shown_by_its_number():
-    assert printable("ls\u00a0-l\u202e x\u200b\x1b[0m\r") == "ls<U+00A0>-l<U+202E> x<U+200B><U+001B>[0m<U+000D>"
-    assert printable("café 日本\tx") == "café 日本\tx"
-
-
-@given(st.text())
-def test_whatever_it_holds_what_is_shown_holds_nothing_invisible(text: str):
-    assert all(sign.isprintable() or sign == "\t" for sign in printable(text))
+    assert text_of_question(edit) == f"Edit a?\n{diff}"
+    text = "{\n" + "x" * 4_000 + "\n}"
+    asked = msgspec.structs.replace(edit, diff=None, args_text=text, title="Ask git")
+    assert text_of_question(asked).splitlines()[1:] == [f"    {line}" for line in text.splitlines()]
 
 
 # --- asking the person, and the editor
@@ -314,7 +308,13 @@ def test_the_edit_of_two_texts_turns_one_into_the_other_in_any_encoding(before: 
     assert document.source == after
 
 
-def test_what_is_not_shown_of_a_long_line_is_said() -> None:
-    hidden = msgspec.structs.replace(QUESTION, command=None, diff="+x = 1" + " " * 400 + "; hidden()")
-    assert "hidden" not in text_of_question(hidden)
-    assert "… 116 more characters" in text_of_question(hidden)
+async def test_a_plan_and_its_options_are_shown_without_signs_that_cannot_be_seen_and_the_option_comes_back_as_it_is(
+    client: InMemoryClient,
+):
+    client.handlers["window/showMessageRequest"] = lambda _params: {"title": "Yes\\u{202E}"}
+    one = asker(client)
+    answer = await one.ask("s", "c", "Plan:\n\u2066rm\u202e", ["Yes\u202e", "No"], allows_text=False, seconds=PATIENCE)
+    shown = sent(client, "window/showMessageRequest")
+    assert answer == "Yes\u202e"
+    assert shown["message"] == "Plan:\n\\u{2066}rm\\u{202E}"
+    assert [one["title"] for one in shown["actions"]] == ["Yes\\u{202E}", "No"]

@@ -77,8 +77,9 @@ def test_the_process_counts_before_the_project_and_that_before_the_persons_own_f
     put(desk.home / ".gemini/.env", "FROM_PROCESS=y\nBOTH=own\nOWN=1")
     found = desk.load().environment
     names = ("FROM_PROCESS", "EMPTY", "BOTH", "PROJECT", "OWN")
-    assert [found[name] for name in names] == ["process", "", "project", "1", "1"]
-    assert len(found) == len(list(found)) == len({*desk.env, *names})
+    assert [found.everything[name] for name in names] == ["process", "", "project", "1", "1"]
+    assert (found["BOTH"], "PROJECT" in found) == ("own", False)
+    assert len(found) == len(list(found)) == len({*desk.env, *names} - {"PROJECT"})
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_the_nearest_file_upwards_counts_and_that_of_a_gemini_folder_first(
 ):
     for name in there:
         put(tmp_path / name, f"WHICH={name}")
-    assert desk.load().environment["WHICH"] == expected
+    assert desk.load().environment.everything["WHICH"] == expected
 
 
 def test_a_project_below_the_home_folder_never_takes_the_persons_own_file_for_its_own(tmp_path: Path):
@@ -105,7 +106,7 @@ def test_a_project_below_the_home_folder_never_takes_the_persons_own_file_for_it
     put(tmp_path / ".env", "WHICH=above")
     project.mkdir(parents=True)
     desk.loader.move_to([str(project)])
-    assert desk.load().environment["WHICH"] == "own"
+    assert desk.load().environment.everything["WHICH"] == "own"
 
 
 def test_of_the_home_folder_the_file_of_the_gemini_folder_counts_alone(desk: Desk):
@@ -143,7 +144,7 @@ def test_a_project_does_not_say_where_the_conversation_goes_even_a_trusted_one(d
     assert problem.message.startswith(f"{file}:2: {name}: {why}")
     assert "~/.gemini/.env" in problem.hint
     assert name not in found.environment
-    assert found.environment["OTHER"] == "1"
+    assert found.environment.everything["OTHER"] == "1"
     put(desk.home / ".gemini/.env", line)
     file.unlink()
     again = desk.load()
@@ -166,24 +167,24 @@ def test_what_a_project_may_not_say_is_not_told_where_the_environment_says_it(tm
 def test_excluded_variables_count_in_a_gemini_folder_alone_and_the_lists_of_all_layers_are_united(desk: Desk):
     desk.user({"advanced": {"excludedEnvVars": ["MINE"]}})
     desk.work({"advanced": {"excludedEnvVars": ["THEIRS", 3]}})
-    assert desk.load().environment.get("MINE") is None
+    assert desk.load().environment.everything.get("MINE") is None
     desk.work({"advanced": {"excludedEnvVars": ["THEIRS"]}})
     text = "MINE=1\nTHEIRS=1\nOTHER=1\n" + "".join(f"{name}=1\n" for name in EXCLUDED)
     put(desk.workspace / ".env", text)
     found = desk.load()
-    assert set(found.environment) - desk.env.keys() == {"OTHER"}
+    assert set(found.environment.everything) - desk.env.keys() == {"OTHER"}
     (desk.workspace / ".env").unlink()
     put(desk.workspace / ".gemini/.env", text)
-    assert set(desk.load().environment) - desk.env.keys() == {"MINE", "THEIRS", "OTHER", *EXCLUDED}
+    assert set(desk.load().environment.everything) - desk.env.keys() == {"MINE", "THEIRS", "OTHER", *EXCLUDED}
 
 
 def test_a_projects_plain_file_can_be_passed_over_but_not_its_gemini_folders_nor_the_persons(desk: Desk):
     desk.user({"advanced": {"ignoreLocalEnv": True}})
     put(desk.workspace / ".env", "A=plain")
     put(desk.home / ".env", "A=own")
-    assert desk.load().environment["A"] == "own"
+    assert desk.load().environment.everything["A"] == "own"
     put(desk.workspace / ".gemini/.env", "A=gemini")
-    assert desk.load().environment["A"] == "gemini"
+    assert desk.load().environment.everything["A"] == "gemini"
 
 
 @posix_only
@@ -193,14 +194,14 @@ def test_a_file_above_the_project_that_others_may_write_is_passed_over_and_told(
     project = tmp_path / "shared/project"
     project.mkdir()
     desk.loader.move_to([str(project)])
-    assert desk.load().environment["A"] == "1"
+    assert desk.load().environment.everything["A"] == "1"
     if who == "owner of the folder":
         file.parent.chmod(0o777)
     else:
         file.chmod(0o620 if who == "group" else 0o602)
     found = desk.load()
     assert only_problem(found).message.startswith(f"{file}: is skipped, for ")
-    assert "A" not in found.environment
+    assert "A" not in found.environment.everything
 
 
 # --- broken files
@@ -212,7 +213,7 @@ def test_a_file_above_the_project_that_others_may_write_is_passed_over_and_told(
 )
 def test_a_broken_file_is_told_with_its_place_and_what_it_held_counts_on(desk: Desk, content: bytes | None, why: str):
     file = put(desk.workspace / ".env", "A=1")
-    assert desk.load().environment["A"] == "1"
+    assert desk.load().environment.everything["A"] == "1"
     if content is None:
         file.unlink()
         file.mkdir()
@@ -220,25 +221,28 @@ def test_a_broken_file_is_told_with_its_place_and_what_it_held_counts_on(desk: D
         file.write_bytes(content)
     found = desk.load()
     assert only_problem(found).message.startswith(f"{file}{why}")
-    assert found.environment["A"] == "1"
+    assert found.environment.everything["A"] == "1"
     assert "what it last held" in only_problem(found).hint
 
 
 def test_values_with_a_nul_and_lines_that_say_nothing_are_passed_over(desk: Desk):
     put(desk.workspace / ".env", b"A=1\0\n=\nB\n\xef\xbb\xbf\nC=2\n")
     found = desk.load()
-    assert set(found.environment) - desk.env.keys() == {"C"}
+    assert set(found.environment.everything) - desk.env.keys() == {"C"}
 
 
 # --- what they are for
 
 
-def test_settings_are_filled_in_from_files_and_the_model_is_named_by_them(desk: Desk):
-    put(desk.workspace / ".env", "TOKEN=abc\nGEMINI_MODEL=gemini-9")
+def test_the_persons_settings_are_filled_in_from_their_own_file_and_the_model_is_named_by_a_projects(desk: Desk):
+    put(desk.workspace / ".env", "TOKEN=theirs\nGEMINI_MODEL=gemini-9")
+    put(desk.home / ".gemini/.env", "TOKEN=mine")
     desk.user({"mcpServers": {"s": {"command": "x", "env": {"T": "$TOKEN"}}}, "model": {"name": "gemini-8"}})
-    assert dict(desk.load().settings.mcp.servers[0].env) == {"T": "abc"}
+    (server,) = desk.load().settings.mcp.servers
+    assert (dict(server.env), dict(server.written.env)) == ({"T": "mine"}, {"T": "$TOKEN"})
+    assert [(one.name, one.origin) for one in server.references] == [("TOKEN", "your ~/.gemini/.env")]
     assert desk.load().settings.model_name == "gemini-9"
-    assert dict(desk.load(trusted=False).settings.mcp.servers[0].env) == {"T": "$TOKEN"}
+    assert dict(desk.load(trusted=False).settings.mcp.servers[0].env) == {"T": "mine"}
 
 
 def test_a_setting_that_a_file_decides_names_the_file_and_the_line(desk: Desk):

@@ -105,13 +105,19 @@ def test_keys_that_we_do_not_know_are_kept_and_ignored(desk: Desk):
     assert loaded.document == {"ui": {"theme": "dark", "vim": True}, "model": {"someday": 1}}
 
 
-def test_variables_are_expanded_for_the_user_always_and_for_a_workspace_when_trusted(tmp_path: Path):
-    desk = Desk(tmp_path, {"FAST": "flash", "KEY": "secret"})
+def test_variables_are_expanded_for_the_user_always_and_for_a_trusted_workspace_where_they_are_its_own(tmp_path: Path):
+    desk = Desk(tmp_path, {"FAST": "flash", "KEY": "secret", "HOME": "/home/me"})
     desk.user({"companion": {"compression": {"model": "${FAST}"}}})
-    desk.work({"model": {"name": "$KEY"}})
+    desk.work({"model": {"name": "$KEY"}, "telemetry": {"outfile": "$HOME/$THEIRS/${KEY:-none}"}})
+    (desk.workspace / ".env").write_text("THEIRS=x\nKEY=public\n")
     assert desk.load(trusted=False).settings.compression_model == "flash"
     assert desk.load(trusted=False).settings.model_name is None
-    assert desk.load(trusted=True).settings.model_name == "secret"
+    trusted = desk.load(trusted=True)
+    assert (trusted.settings.model_name, trusted.settings.telemetry.outfile) == ("public", "/home/me/x/public")
+    (desk.workspace / ".env").unlink()
+    again = desk.load(trusted=True)
+    assert (again.settings.model_name, again.settings.telemetry.outfile) == (None, None)
+    assert ["only your own settings may refer to $KEY" in one.message for one in again.problems] == [True, True]
 
 
 def test_an_untrusted_workspace_brings_no_hooks_servers_or_telemetry(desk: Desk):

@@ -24,6 +24,7 @@ async def server_checks(env: Mapping[str, str], options: ServerOptions) -> list[
         return checks
     from gemini_companion.adapters.mcp.choices import ChoicesInFile
     from gemini_companion.adapters.mcp.connector import McpConnector
+    from gemini_companion.sessions.mcp.listing import warnings_of_server
     from gemini_companion.wiring.places import data_directory
 
     disabled = frozenset(ChoicesInFile(data_directory(env)).read().disabled)
@@ -32,6 +33,11 @@ async def server_checks(env: Mapping[str, str], options: ServerOptions) -> list[
         Check(name="mcp", verdict="ok", detail=f"{one.name}: off (disabled, or left out by the settings)")
         for one in options.servers
         if one.name in disabled or not options.uses(one.name)
+    ]
+    checks += [
+        Check(name="mcp", verdict="warning", detail=f"{one.name}: {warning}")
+        for one in options.servers
+        for warning in warnings_of_server(one)
     ]
     wanted = [one for one in options.servers if one.name not in disabled and options.uses(one.name)]
     return checks + await asyncio.gather(*(_check(connector, one) for one in wanted))

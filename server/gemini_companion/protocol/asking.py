@@ -24,9 +24,10 @@ from gemini_companion.protocol.client_types import (
 )
 from gemini_companion.protocol.connection import ClientFault, Connection
 from gemini_companion.protocol.messages import WARNING
-from gemini_companion.protocol.question_text import printable, text_of_question
+from gemini_companion.protocol.question_text import text_of_question
 from gemini_companion.sessions.asking import ConsentAnswer
 from gemini_companion.sessions.tool_results import ToolQuestion
+from gemini_companion.tools.consent_texts import visible_line, visible_prose
 from gemini_companion.tools.documents import Diagnostic, FileDiagnostics
 
 R = TypeVar("R")
@@ -90,18 +91,21 @@ class ConnectionAsker:
         self, session_id: str, call_id: str, question: str, options: Sequence[str], *, allows_text: bool, seconds: float
     ) -> str | None:
         """The person's answer: an option's text or, where that is welcome and the client can, their own words."""
+        shown = {visible_line(option): option for option in options}
+        question = visible_prose(question)
         if "askUser" in self._supports:
             params = AskUserParams(
                 session_id=session_id,
                 tool_call_id=call_id,
                 question=question,
-                options=tuple(options),
+                options=tuple(shown),
                 allows_text=allows_text,
             )
             given = await self._request("gemini/askUser", params, AskUserResult, seconds)
             answer = given.answer if given is not None else None
         else:
-            answer = await self._choose(printable(question), options, seconds) if options else None
+            answer = await self._choose(question, tuple(shown), seconds) if shown else None
+        answer = shown.get(answer, answer) if answer is not None else None
         if answer is None or (not allows_text and answer not in options):
             return None
         left_out = len(answer) - _LONGEST_ANSWER

@@ -2,60 +2,30 @@
 
 from __future__ import annotations
 
-import unicodedata
-from typing import Final
-
 from gemini_companion.sessions.tool_results import ToolQuestion
-
-_DIFF_LINES: Final = 40
-_LONGEST_LINE: Final = 300
-_LONGEST_ARGUMENTS: Final = 600
 
 
 def text_of_question(question: ToolQuestion) -> str:
-    """Verb and object, the whole command line or the diff, where, what holds it back, what cannot be taken back."""
-    lines = [f"{printable(question.title)}?"]
+    """Verb and object, the command line, the diff or the arguments, where, what holds it back, what cannot be taken
+    back. All of it is whole, for a yes is to all of it; `question_of` has written out what cannot be seen.
+    """
+    lines = [f"{question.title}?"]
     if question.command is not None:
-        lines += [f"    {printable(line)}" for line in question.command.split("\n")]
-        lines += [f"needs your yes: {printable(part.text)}" for part in question.parts if part.decision != "allow"]
+        lines += [f"    {line}" for line in question.command.split("\n")]
+        lines += [f"needs your yes: {part.text}" for part in question.parts if part.decision != "allow"]
     elif question.diff:
-        lines += _beginning(question.diff)
-    elif question.args and not question.path:
-        lines.append(_cut(printable(str(question.args)), _LONGEST_ARGUMENTS))
+        lines += question.diff.split("\n")
+    elif question.args_text:
+        lines += [f"    {line}" for line in question.args_text.split("\n")]
     if question.cwd:
-        lines.append(f"in {printable(question.cwd)}")
+        lines.append(f"in {question.cwd}")
     if question.sandbox:
-        lines.append(printable(question.sandbox))
+        lines.append(question.sandbox)
     if question.reason:
-        lines.append(f"asked because {printable(question.reason)} (mode {question.mode})")
-    lines += [f"warning: {printable(warning)}" for warning in question.warnings]
+        lines.append(f"asked because {question.reason} (mode {question.mode})")
+    lines += [f"warning: {warning}" for warning in question.warnings]
     if question.irreversible:
-        lines.append(f"warning: {printable(question.irreversible)}")
+        lines.append(f"warning: {question.irreversible}")
     if question.rule_text:
-        lines.append(f"for this session: {printable(question.rule_text)}")
+        lines.append(f"for this session: {question.rule_text}")
     return "\n".join(lines)
-
-
-def printable(text: str) -> str:
-    """The text with what a reader cannot see (controls, directions, zero width, odd blanks) as its number."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(sign if sign in "\t " or _is_visible(sign) else f"<U+{ord(sign):04X}>" for sign in text)
-
-
-def _is_visible(sign: str) -> bool:
-    return unicodedata.category(sign)[0] not in "CZ"
-
-
-def _beginning(diff: str) -> list[str]:
-    lines = [_cut(printable(line), _LONGEST_LINE) for line in diff.split("\n")]
-    if len(lines) <= _DIFF_LINES:
-        return lines
-    added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
-    removed = sum(line.startswith("-") and not line.startswith("---") for line in lines)
-    return [*lines[:_DIFF_LINES], f"… {len(lines) - _DIFF_LINES} more lines; +{added} -{removed} in all"]
-
-
-def _cut(text: str, most: int) -> str:
-    """The text's beginning; what is not shown is said, for a yes is to all of it."""
-    return text if len(text) <= most else f"{text[:most]}… {len(text) - most} more characters"

@@ -34,17 +34,20 @@ class ToolQuestion(_Result, frozen=True, kw_only=True):
     tool_call_id: str
     name: str
     args: dict[str, Any]
+    """As they will be used, to be edited; not to be shown as they are, for they may hold what a reader cannot see."""
     title: str
     """Verb and object: `Run npm test`."""
     risk: Risk
+    args_text: str = ""
+    """All arguments as a person reads them, where neither a command nor a diff shows what is asked about."""
     path: str | None = None
     """The file that would be changed."""
     diff: str | None = None
-    """Unified, of that file."""
+    """Unified, of that file, whole; signs that cannot be seen are written out."""
     new_content: str | None = None
     """The file's text as it would be, for a diff editor."""
     command: str | None = None
-    """The whole line."""
+    """The whole line; signs that cannot be seen are written out."""
     parts: tuple[QuestionPart, ...] = ()
     """Of the line, those that need the yes among them."""
     cwd: str | None = None

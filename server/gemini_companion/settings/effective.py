@@ -6,18 +6,21 @@ import functools
 import math
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
 
 from gemini_companion.engine.history.verdict import BackgroundMode, StrategyName
-from gemini_companion.engine.hooks.config import HookOptions, read_hooks
+from gemini_companion.engine.hooks.config import Hook, HookOptions, read_hooks
 from gemini_companion.engine.mcp.config import ServerOptions, settled_servers
 from gemini_companion.engine.tokens.limits import named_model
+from gemini_companion.engine.variables import Reference, names_in
 from gemini_companion.settings.agents import AgentOverrideSettings
 from gemini_companion.settings.authority import PERSONAL
+from gemini_companion.settings.environment import Environment
+from gemini_companion.settings.layers import printable
 from gemini_companion.settings.schema import SettingsFile
 from gemini_companion.settings.session_retention import SessionRetention, session_retention
 from gemini_companion.settings.spending import BudgetSettings
@@ -170,6 +173,7 @@ def settle(
     unset. `home` replaces a leading `~`. `layers` are the layers one by one, lowest first, for what names its origin.
     """
     layers = tuple(layers)
+    own = _own_variables(env, home)
     ordered = next((layer.model.name for name, layer in layers if name == "commandLine"), None)
     wished = None if ordered else named_model(env.get("GEMINI_MODEL", ""))
     source: Literal["GEMINI_MODEL", "model.name"] | None = (
@@ -202,8 +206,8 @@ def settle(
         max_attempts=min(merged.general.max_attempts, MAX_ATTEMPTS) if merged.general.max_attempts else None,
         truncate_tool_output_threshold=threshold if threshold > 0 else None,
         tool_max_rounds=merged.companion.tools.max_rounds,
-        mcp=_server_options(merged, layers),
-        hooks=_hook_options(merged, layers),
+        mcp=_server_options(merged, layers, own),
+        hooks=_hook_options(merged, layers, own),
         skills_enabled=merged.skills.enabled,
         skills_disabled=frozenset(merged.skills.disabled),
         agents_enabled=merged.experimental.enable_agents,
@@ -246,10 +250,12 @@ def boundary_markers(merged: SettingsFile) -> tuple[str, ...]:
     return DEFAULT_BOUNDARY_MARKERS if markers is None else tuple(markers)
 
 
-def _hook_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]]) -> HookOptions:
+def _hook_options(
+    merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]], own: Callable[[str], Reference | None]
+) -> HookOptions:
     read = [(name, *read_hooks(layer.hooks, name)) for name, layer in layers]
     return HookOptions(
-        hooks=tuple(hook for _, hooks, _ in read for hook in hooks),
+        hooks=tuple(_passing(hook, own) for _, hooks, _ in read for hook in hooks),
         problems=tuple(f"{name} settings: {problem}" for name, _, problems in read for problem in problems),
         enabled=merged.hooks_config.enabled,
         disabled=frozenset(merged.hooks_config.disabled),
@@ -257,13 +263,42 @@ def _hook_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile
     )
 
 
-def _server_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]]) -> ServerOptions:
+def _passing(hook: Hook, own: Callable[[str], Reference | None]) -> Hook:
+    """A personal hook with the person's variables that its command refers to."""
+    if hook.source not in PERSONAL:
+        return hook
+    found = [one for one in map(own, names_in(hook.command)) if one is not None]
+    return msgspec.structs.replace(hook, passed={one.name: one.value for one in found}) if found else hook
+
+
+def _own_variables(env: Mapping[str, str], home: Path) -> Callable[[str], Reference | None]:
+    """The variables that are the person's, by name; none of a project's file."""
+    own = env.own if isinstance(env, Environment) else env
+
+    def reference(name: str) -> Reference | None:
+        if (value := own.get(name)) is None:
+            return None
+        place = own.place(name) if isinstance(own, Environment) else None
+        origin = "your environment" if place is None else f"your {_below_home(place[0], home)}"
+        return Reference(name=name, value=printable(value), origin=origin)
+
+    return reference
+
+
+def _below_home(path: Path, home: Path) -> str:
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+
+def _server_options(
+    merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]], own: Callable[[str], Reference | None]
+) -> ServerOptions:
     layers = tuple(layers)
     allowed = (layer.mcp.allowed for _, layer in layers)
     return settled_servers(
         ((name, name in PERSONAL, layer.mcp_servers) for name, layer in layers if layer.mcp_servers),
         allowed=[None if names is None else frozenset(names) for names in allowed],
         excluded=merged.mcp.excluded,
+        variables=own,
     )
 
 

@@ -4,10 +4,11 @@ The nearest one from the workspace folder upwards, if the workspace is trusted, 
 project's file that has other things in it does not take the user's key away. Nothing of them overrides the process's
 environment.
 
-The user's own file may set whatever the environment may. A project's may not say where conversations go, nor make a
-file from elsewhere the system prompt: it comes with the project, and who trusts that wants it to build, not to choose
-who reads along. Nothing is read in a workspace that is not trusted; Gemini CLI takes keys there, so that whoever wrote
-the repository pays for, and sees, what is asked.
+The user's own file may set whatever the environment may. A project's comes with the project, and who trusts that wants
+it to build, not to choose who reads along: of it a short list counts. It says which model answers, which sections the
+system prompt has, and, only if nothing of the person's says whose key is used, a key or a project, as a whole. Never an
+endpoint, a file of credentials, a proxy or certificates, by whatever name. Nothing is read in a workspace that is not
+trusted; Gemini CLI takes keys there, so that whoever wrote the repository pays for, and sees, what is asked.
 """
 
 from __future__ import annotations
@@ -35,8 +36,20 @@ EXCLUDED: Final = (
 
 _OWN: Final = Path(".gemini", ".env")
 _PLAIN: Final = Path(".env")
-_ADDRESSES: Final = frozenset({"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"})
+_ACCOUNT: Final = frozenset({
+    "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE",
+    "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
+})  # fmt: skip
+"""What a project's file may say of whose key is used, all of it or nothing."""
+_SAYS_WHOSE: Final = ("GEMINI_API", "GOOGLE_", "GCLOUD_", "CLOUDSDK_", "VERTEX")
+"""Beginnings of variables that say whose key or project is used, or at which endpoint: where the person has one of
+these, a project's says nothing of it. By beginnings, for a name that we do not know may be one.
+"""
 _PROMPTS: Final = frozenset({"GEMINI_SYSTEM_MD", "GEMINI_WRITE_SYSTEM_MD"})
+_SECTIONS: Final = "GEMINI_PROMPT_"
+_CHOOSING: Final = frozenset({"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_APPLICATION_CREDENTIALS"})
+"""What is told of, if a project's file says it. Whatever else has no effect is the project's own business."""
+_TELEMETRY: Final = ("GEMINI_TELEMETRY_", "OTEL_")
 _SWITCHES: Final = frozenset({"", "0", "1", "true", "false"})
 _KEPT: Final = "Correct it and save; until then what it last held counts."
 _IGNORED: Final = "Correct it and save; until then it is passed over."
@@ -58,8 +71,9 @@ class EnvFiles:
 
     def load(
         self, folder: Path | None, layers: Iterable[JsonObject], *, trusted: bool
-    ) -> tuple[Environment, list[InvalidSettings]]:
-        """The environment with what the files add, and what is wrong with them.
+    ) -> tuple[Environment, list[InvalidSettings], list[tuple[str, InvalidSettings]]]:
+        """The environment with what the files add, what is wrong with them, and what is to be known of them, each with
+        a text that stays the same while it does.
 
         `folder` is the first workspace folder, `layers` are those of the settings, for `advanced.excludedEnvVars` and
         `advanced.ignoreLocalEnv`.
@@ -67,20 +81,31 @@ class EnvFiles:
         excluded, ignore_plain = _options(layers)
         problems: list[InvalidSettings] = []
         files: list[EnvFile] = []
-        project = self._project_file(folder, ignore_plain, problems) if folder and trusted else None
         own = next((path for path in (self._home / _OWN, self._home / _PLAIN) if _is_there(path)), None)
-        for path, is_project in ((project, True), (own, False)):
-            if path is None:
-                continue
-            taken = {one.name: one for one in self._read(path, problems) if "\0" not in one.value}
-            if not _is_in_gemini_folder(path):
-                taken = {name: one for name, one in taken.items() if name not in excluded}
-            if is_project:
-                refused = [one for one in taken.values() if _oversteps(one)]
-                taken = {name: one for name, one in taken.items() if one not in refused}
-                problems += (_refusal(path, one) for one in refused if one.name not in self._process)
-            files.append(EnvFile(path, taken))
-        return Environment(self._process, files), problems
+        if own is not None:
+            taken = self._taken(own, excluded, problems)
+            files.append(EnvFile(own, taken, taken, is_own=True))
+        project = self._project_file(folder, ignore_plain, problems) if folder and trusted else None
+        if project is None:
+            return Environment(self._process, files, folder if trusted else None), problems, []
+        defined = self._taken(project, excluded, problems)
+        refused = [one for one in defined.values() if _oversteps(one)]
+        problems += (_refusal(project, one) for one in refused if one.name not in self._process)
+        counting = {name: one for name, one in defined.items() if one not in refused and _counts(name)}
+        account = {name: one for name, one in counting.items() if name in _ACCOUNT and one.value.strip()}
+        mine = Environment(self._process, files)
+        whose = sorted(name for name in mine if name.upper().startswith(_SAYS_WHOSE))
+        if whose:
+            counting = {name: one for name, one in counting.items() if name not in _ACCOUNT}
+        files.insert(0, EnvFile(project, counting, defined, is_own=False))
+        return Environment(self._process, files, folder), problems, _remarks(project, account, whose)
+
+    def _taken(self, path: Path, excluded: frozenset[str], problems: list[InvalidSettings]) -> dict[str, Variable]:
+        """The variables of a file, by name, without those that count in no such file."""
+        taken = {one.name: one for one in self._read(path, problems) if "\0" not in one.value}
+        if _is_in_gemini_folder(path):
+            return taken
+        return {name: one for name, one in taken.items() if name not in excluded}
 
     def _project_file(self, folder: Path, ignore_plain: bool, problems: list[InvalidSettings]) -> Path | None:
         """The nearest file from the workspace folder upwards; the home folder's is the user's own."""
@@ -114,10 +139,6 @@ class EnvFiles:
         return variables
 
 
-_TELEMETRY: Final = ("GEMINI_TELEMETRY_", "OTEL_")
-"""Beginnings of variables that decide what is told to whom."""
-
-
 def _options(layers: Iterable[JsonObject]) -> tuple[frozenset[str], bool]:
     """The names that do not count in a file outside a `.gemini` folder, and whether those of projects count at all."""
     names: list[object] = [*EXCLUDED]
@@ -134,14 +155,33 @@ def _options(layers: Iterable[JsonObject]) -> tuple[frozenset[str], bool]:
     return frozenset(name for name in names if isinstance(name, str)), ignore
 
 
+def _counts(name: str) -> bool:
+    """Whether a project's file may say this."""
+    return name in _ACCOUNT or name in _PROMPTS or name == "GEMINI_MODEL" or name.startswith(_SECTIONS)
+
+
 def _oversteps(variable: Variable) -> bool:
-    """Whether a project's file must not say this."""
+    """Whether a project's file says what it must not, in a way that is worth telling."""
     value = variable.value.strip()
-    if variable.name in _ADDRESSES or variable.name.startswith(_TELEMETRY):
+    if variable.name in _CHOOSING or variable.name.startswith(_TELEMETRY):
         return bool(value)
     if variable.name in _PROMPTS:
         return value.lower() not in _SWITCHES
     return variable.name == "GEMINI_MODEL" and is_resource_name(value)
+
+
+def _remarks(path: Path, account: Mapping[str, Variable], whose: list[str]) -> list[tuple[str, InvalidSettings]]:
+    """Whose key is used, where a project's file has one."""
+    names = sorted(account)
+    if not names or (whose and set(names) <= set(whose)):
+        return []  # a person who has the same expects their own to count
+    where = f"{shown(path)}:{account[names[0]].line}: {', '.join(names)}"
+    if whose:
+        told = InvalidSettings(f"{where}: not used, for you have {whose[0]} of your own", hint=_MOVE)
+    else:
+        hint = "Its owner pays for your prompts, and may see them. Set a key in ~/.gemini/.env to use your own."
+        told = InvalidSettings(f"{where}: used, for you have no key of your own", hint=hint)
+    return [(f"account {path} {bool(whose)} {' '.join(names)}", told)]
 
 
 def _refusal(path: Path, variable: Variable) -> InvalidSettings:

@@ -139,7 +139,7 @@ def _in_force(
             value = loaded.settings.model_name
         elif key.startswith(_SECTION):
             value = _is_on(env[variable])
-    return msgspec.structs.replace(setting, value=masked(key, value, env))
+    return msgspec.structs.replace(setting, value=masked(key, value, env.everything))
 
 
 def _lines(layer: LoadedLayer) -> dict[str, int]:

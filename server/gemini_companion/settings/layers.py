@@ -7,11 +7,13 @@ check it, and `objects.merge` lays later ones over earlier ones.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, Final, cast
 
 from gemini_companion.engine.tokens.limits import is_resource_name, named_model
+from gemini_companion.engine.variables import filled_in, names_in
 from gemini_companion.settings.authority import (
     AUTHORITY,
     MODEL_KEYS,
@@ -42,9 +44,6 @@ DEPTH_LIMIT: Final = 64
 EXPANSION_LIMIT: Final = 1 << 20
 """Characters that the variables of one layer may expand to."""
 
-_VARIABLE: Final = re.compile(
-    r"\$(?:\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^{}]*+))?+\}|(?P<bare>[A-Za-z_][A-Za-z0-9_]*))"
-)
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 
@@ -141,39 +140,83 @@ def overreach(layer: JsonObject, name: LayerName) -> list[Misfit]:
 
 
 def may_expand(name: LayerName, *, trusted: bool) -> bool:
-    """Whether a layer's texts may contain variables: an untrusted workspace must not read the environment."""
+    """Whether a layer's texts may contain variables; which, is another matter (`Environment.of_workspace`)."""
     return trusted or name in PERSONAL
 
 
-def expand(layer: JsonObject, env: Mapping[str, str]) -> JsonObject:
-    """The layer with `$NAME`, `${NAME}` and `${NAME:-default}` in its texts replaced by the environment's values, once.
+def expand(
+    layer: JsonObject, env: Mapping[str, str], *, personal: bool = True, beyond: Container[str] = ()
+) -> JsonObject:
+    """The layer with the variables in its texts replaced by the environment's values; those `beyond` it stay as
+    written, whatever their default.
 
-    Unknown names without a default stay as written; an empty value counts. Raises `UnusableLayer` if the values have
-    more than `EXPANSION_LIMIT` characters.
+    A hook's command stays as written, for its shell has the environment: put into the line, a value would be read as
+    code, and stand in the arguments of processes. So do the servers of a `personal` layer, which are filled in when
+    they are read (`engine.mcp.config`). Raises `UnusableLayer` if the values have more than `EXPANSION_LIMIT`
+    characters.
     """
     left = EXPANSION_LIMIT
 
-    def value_of(match: re.Match[str]) -> str:
+    def value_of(name: str) -> str | None:
         nonlocal left
-        found = env.get(match.group("braced") or match.group("bare"))
+        found = env.get(name)
         if found is None:
-            default: str | None = match.group("default")
-            return match.group() if default is None else default
+            return None
         left -= len(found)
         if left < 0:
             raise UnusableLayer(f"its variables bring in more than {EXPANSION_LIMIT:,} characters")
-        return _printable(found)
+        return printable(found)
 
-    def expanded(value: object) -> Any:
+    def expanded(value: object, path: KeyPath) -> Any:
+        if _is_left(path, personal=personal):
+            return value
         if isinstance(value, str):
-            return _VARIABLE.sub(value_of, value)
+            return filled_in(value, value_of, lambda name: name in beyond)
         if isinstance(value, dict):
-            return {key: expanded(held) for key, held in cast("JsonObject", value).items()}
+            return {key: expanded(held, (*path, key)) for key, held in cast("JsonObject", value).items()}
         if isinstance(value, list):
-            return [expanded(held) for held in cast("list[object]", value)]
+            return [expanded(held, (*path, at)) for at, held in enumerate(cast("list[object]", value))]
         return value
 
-    return expanded(layer)
+    return expanded(layer, ())
+
+
+def overreaching(layer: JsonObject, beyond: Container[str]) -> list[Misfit]:
+    """Where a workspace's layer refers to variables that are the person's."""
+    found: list[Misfit] = []
+
+    def look(value: object, path: KeyPath) -> None:
+        if _is_left(path, personal=False) or len(found) >= MISFIT_LIMIT:
+            return
+        if isinstance(value, str):
+            names = (name for name in names_in(value) if name in beyond)
+            found.extend(Misfit(path, f"only your own settings may refer to ${name}") for name in names)
+        elif isinstance(value, dict):
+            for key, held in cast("JsonObject", value).items():
+                look(held, (*path, key))
+        elif isinstance(value, list):
+            for at, held in enumerate(cast("list[object]", value)):
+                look(held, (*path, at))
+
+    look(layer, ())
+    return found[:MISFIT_LIMIT]
+
+
+def without_setting(layer: JsonObject, path: KeyPath) -> JsonObject:
+    """The layer without the setting that a text stands in: better off than with half a value. A server is told of by
+    itself, and a hook's shell finds such a variable empty.
+    """
+    if path[0] in ("mcpServers", "hooks"):
+        return layer
+    names = tuple(itertools.takewhile(lambda step: isinstance(step, str), path))
+    return without(layer, names)
+
+
+def _is_left(path: KeyPath, *, personal: bool) -> bool:
+    """Whether a text there is filled in elsewhere."""
+    if path[:1] == ("mcpServers",):
+        return personal
+    return path[:1] == ("hooks",) and len(path) > 3 and path[-1] == "command"
 
 
 def _tidied(value: object) -> Any:
@@ -184,5 +227,6 @@ def _tidied(value: object) -> Any:
     return value
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """The text without halves of surrogate pairs, which no file and no message can hold."""
     return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)

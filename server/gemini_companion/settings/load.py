@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.errors import InvalidSettings
-from gemini_companion.settings.authority import WITHOUT_EFFECT, LayerName, key_path
+from gemini_companion.settings.authority import PERSONAL, WITHOUT_EFFECT, LayerName, key_path
 from gemini_companion.settings.effective import Settings, changed_keys, settle
 from gemini_companion.settings.env_files import EnvFiles
 from gemini_companion.settings.environment import Environment
@@ -24,10 +24,12 @@ from gemini_companion.settings.layers import (
     expand,
     may_expand,
     overreach,
+    overreaching,
     tidy,
     unprintable,
     with_model_names,
     without_resource_names,
+    without_setting,
 )
 from gemini_companion.settings.migrations import migrated
 from gemini_companion.settings.objects import JsonObject, merge
@@ -62,7 +64,7 @@ class LoadedSettings(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[InvalidSettings, ...]
     """What is broken, in the order of the layers. Each message names file, line, column and key as far as known."""
     remarks: tuple[tuple[str, InvalidSettings], ...]
-    """What has no effect yet: a warning for each layer, with a text that stays the same while its keys do."""
+    """What is to be known once, such as what has no effect yet; each with a text that stays the same while it does."""
     changed_keys: tuple[str, ...]
     """The keys whose values differ from the previous reading, as in `model.name`; empty the first time."""
     document: JsonObject
@@ -72,7 +74,7 @@ class LoadedSettings(msgspec.Struct, frozen=True, kw_only=True):
     experiment_threshold: float | None = None
     """What a remote experiment says of `model.compressionThreshold`, as it came."""
     environment: Environment
-    """What the texts were filled in from: the process's environment, and what `.env` files add."""
+    """The process's environment, and what `.env` files add."""
 
 
 class SettingsLoader:
@@ -153,7 +155,7 @@ class SettingsLoader:
         known = [
             admit(migrated(held), name, trusted=trusted) for (name, _), (held, _) in zip(sources, read, strict=True)
         ]
-        self._environment, faults = self._env_files.load(self._folder, known, trusted=trusted)
+        self._environment, faults, known_of = self._env_files.load(self._folder, known, trusted=trusted)
         for (name, source), (held, fault) in zip(sources, read, strict=True):
             layer, found = self._layer(name, source, held, fault, trusted)
             layers.append(layer)
@@ -177,7 +179,7 @@ class SettingsLoader:
                 layers=[(layer.name, msgspec.convert(layer.values, SettingsFile)) for layer in layers],
             ),
             problems=(*problems, *faults),
-            remarks=tuple(remarks),
+            remarks=(*remarks, *known_of),
             changed_keys=changed_keys(before, merged) if before else (),
             document=document,
             layers=tuple(layers),
@@ -239,10 +241,18 @@ class SettingsLoader:
         """The part of a layer that applies, what is wrong with it, and what it may not say."""
         admitted = admit(migrated(layer), name, trusted=trusted)
         found = unprintable(admitted)
-        if may_expand(name, trusted=trusted):
-            admitted = expand(admitted, self._environment)
+        refused: list[Misfit] = []
+        if name in PERSONAL:
+            admitted = expand(admitted, self._environment.own)
+        elif may_expand(name, trusted=trusted):
+            allowed = self._environment.of_workspace
+            beyond = self._environment.own.keys() - allowed.keys()
+            refused = overreaching(admitted, beyond)
+            for misfit in refused:
+                admitted = without_setting(admitted, misfit.path)
+            admitted = expand(admitted, allowed, personal=False, beyond=beyond)
         admitted, taken = without_resource_names(with_model_names(admitted), name, trusted=trusted)
-        return admitted, found or misfits(admitted), taken
+        return admitted, found or misfits(admitted), [*refused, *taken]
 
     def _kept(self, name: LayerName, trusted: bool) -> JsonObject | None:
         """A broken layer's last valid content, under the present trust; `None` if there is none."""

@@ -260,6 +260,7 @@ class Daemon:
 
         if self._app is not None:
             self._app.services.models.renew(register(self._settings.environment))
+            self._look_at_servers()
 
     def _on_problem(self, fault: CompanionError) -> None:
         self._show(fault.message_with_hint, is_error=not isinstance(fault, InvalidSettings))

@@ -41,8 +41,9 @@ def test_the_peers_fields_are_read() -> None:
             },
         )
     ).servers
-    assert (stdio.shown, stdio.env, stdio.cwd, stdio.seconds, stdio.is_trusted) == (
-        "npx -y x",
+    assert (stdio.command, stdio.args, stdio.env, stdio.cwd, stdio.seconds, stdio.is_trusted) == (
+        "npx",
+        ("-y", "x"),
         {"TOKEN": "t"},
         "sub",
         5.0,

@@ -57,11 +57,10 @@ def ends(**fields: Any) -> Any:
 
 async def test_the_question_shows_the_line_its_folder_and_what_holds_it_back(shop: Shop) -> None:
     proposal = await shop.propose(command="ls\u00a0-l\nrm x", dir_path="src")
-    assert proposal.title == "Run ls\\u{00A0}-l rm x"
+    assert proposal.title == "Run ls\u00a0-l rm x"
     assert proposal.command == "ls\u00a0-l\nrm x"
     assert proposal.cwd == f"{shop.context.roots[0]}/src"
     assert proposal.sandbox == "Sandbox: auto, network: False."
-    assert any("U+00A0" in warning for warning in proposal.warnings)
     assert proposal.irreversible
 
 

@@ -26,6 +26,11 @@ from gemini_companion.adapters.processes.environment import TOKEN, program_finde
 from gemini_companion.engine.hooks.answers import MAX_OUTPUT_BYTES, HookEnd
 
 _REAPER: Final = str(Path(reaper.__file__).resolve())
+_LINE: Final = "GEMINI_COMPANION_HOOK"
+_BY_NAME: Final = f'exec <&{{}}; set -- "${_LINE}"; unset {_LINE}; eval "set --; $1"'
+"""What the shell is given: the line itself stands in its environment, which only its owner reads, and not among the
+arguments, which everybody on the machine does.
+"""
 _READ: Final = 65_536
 _LAST_RESORT: Final = 2.0
 """Seconds after which the reaper itself is ended."""
@@ -211,11 +216,11 @@ async def _start(shell: str, command: str, cwd: str, stdin: bytes, env: Mapping[
             str(says_status),
             "[]",
             cwd,
-            *(shell, "-c", f'exec "$0" -c "$1" <&{source.fileno()}', shell, command),
+            *(shell, "-c", _BY_NAME.format(source.fileno())),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env={**env, TOKEN: token},
+            env={**env, TOKEN: token, _LINE: command},
             cwd="/",
             pass_fds=(says_status, source.fileno()),
             start_new_session=True,

@@ -28,6 +28,8 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
     """The hooks of its event run one after another."""
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     env: Mapping[str, str] = {}
+    passed: Mapping[str, str] = {}
+    """Variables of the person's own that its command refers to: a personal hook gets them though they be secrets."""
     source: str = "user"
     """The layer of the settings that it is from."""
     place: tuple[int, int] = (0, 0)

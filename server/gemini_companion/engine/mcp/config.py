@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
+
+from gemini_companion.engine.variables import Reference, filled_in, names_in
 
 Transport: TypeAlias = Literal["stdio", "http", "sse"]
 
@@ -61,6 +63,12 @@ class ServerDefinition(msgspec.Struct, frozen=True, kw_only=True):
     """The tools that are offered; `None` for all."""
     exclude: frozenset[str] = frozenset()
     oauth: OAuthOptions = OAuthOptions()
+    written: ServerDefinition | None = None
+    """As the settings have it, where that refers to variables of the person's; `None` where it is the same."""
+    references: tuple[Reference, ...] = ()
+    """Those variables. Only a personal definition has any."""
+    refused: tuple[str, ...] = ()
+    """Names of such variables that a workspace's definition refers to: it may not, and is not started."""
 
     @property
     def digest(self) -> str:
@@ -70,9 +78,14 @@ class ServerDefinition(msgspec.Struct, frozen=True, kw_only=True):
         return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
 
     @property
-    def shown(self) -> str:
-        """What is started or reached, in a line, not masked."""
-        return " ".join((self.command, *self.args)) if self.transport == "stdio" else self.url
+    def refusal(self) -> str:
+        """Why it is not started; empty if nothing speaks against it."""
+        if not self.refused:
+            return ""
+        names = ", ".join(f"${name}" for name in self.refused)
+        return (
+            f"Only your own settings may refer to {names}: define it in the workspace's .env, or move the server there."
+        )
 
     def offers(self, tool: str) -> bool:
         """Whether the settings leave a tool of it in."""
@@ -101,16 +114,18 @@ def settled_servers(
     *,
     allowed: Iterable[frozenset[str] | None] = (),
     excluded: Iterable[str] = (),
+    variables: Callable[[str], Reference | None] = lambda name: None,
 ) -> ServerOptions:
     """The servers of the layers, lowest first, each with its name and whether it is personal.
 
     A later layer's definition replaces an earlier one's as a whole; what a workspace names like a personal server is
-    left out. `allowed` has a layer's `mcp.allowed` each, of which all must name a server.
+    left out. `allowed` has a layer's `mcp.allowed` each, of which all must name a server. `variables` are the person's
+    own: personal definitions are filled in from them.
     """
     found: dict[str, ServerDefinition] = {}
     problems: list[str] = []
     for source, is_personal, servers in layers:
-        for server in _servers(servers, source, is_personal, problems):
+        for server in _servers(servers, source, is_personal, variables, problems):
             below = found.get(server.name)
             if below is not None and below.is_personal and not is_personal:
                 problems.append(
@@ -132,7 +147,11 @@ def settled_servers(
 
 
 def _servers(
-    value: Mapping[str, Mapping[str, Any]], source: str, is_personal: bool, problems: list[str]
+    value: Mapping[str, Mapping[str, Any]],
+    source: str,
+    is_personal: bool,
+    variables: Callable[[str], Reference | None],
+    problems: list[str],
 ) -> Iterable[ServerDefinition]:
     for number, (name, fields) in enumerate(value.items()):
         where = f"{source} settings: mcpServers.{name[:_MAX_NAME]}"
@@ -143,28 +162,76 @@ def _servers(
             problems.append(f"{where}: a server's name has 1 to {_MAX_NAME} printable characters.")
             continue
         try:
-            yield _server(name, fields, source, is_personal)
+            yield _server(name, fields, source, is_personal, variables)
         except ValueError as wrong:
             problems.append(f"{where}: {wrong}")
 
 
-def _server(name: str, fields: Mapping[str, Any], source: str, is_personal: bool) -> ServerDefinition:
-    command, url = _text(fields, "command"), _text(fields, "httpUrl") or _text(fields, "url")
-    if bool(command) == bool(url):
+def _server(
+    name: str,
+    fields: Mapping[str, Any],
+    source: str,
+    is_personal: bool,
+    variables: Callable[[str], Reference | None],
+) -> ServerDefinition:
+    """A server; its texts filled in where it is personal, else looked at for what they may not refer to."""
+    names = dict.fromkeys(named for text in _texts_of(fields) for named in names_in(text))
+    found = [one for one in map(variables, names) if one is not None]
+    if not is_personal:
+        server = _checked(name, fields, source, is_personal=False)
+        return msgspec.structs.replace(server, refused=tuple(one.name for one in found))
+    values = {one.name: one.value for one in found}
+    filled = _filled(fields, values.get)
+    server = _checked(name, filled, source, is_personal=True)
+    if filled == fields:
+        return server
+    return msgspec.structs.replace(
+        server, written=_definition(name, fields, source, is_personal=True), references=tuple(found)
+    )
+
+
+def _texts_of(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for held in cast("Mapping[str, object]", value).values():
+            yield from _texts_of(held)
+    elif isinstance(value, list):
+        for held in cast("list[object]", value):
+            yield from _texts_of(held)
+
+
+def _filled(value: Any, value_of: Callable[[str], str | None]) -> Any:
+    if isinstance(value, str):
+        return filled_in(value, value_of)
+    if isinstance(value, Mapping):
+        return {key: _filled(held, value_of) for key, held in cast("Mapping[str, object]", value).items()}
+    if isinstance(value, list):
+        return [_filled(held, value_of) for held in cast("list[object]", value)]
+    return value
+
+
+def _checked(name: str, fields: Mapping[str, Any], source: str, *, is_personal: bool) -> ServerDefinition:
+    """A server of these fields. Raises `ValueError` for what cannot be used."""
+    server = _definition(name, fields, source, is_personal=is_personal)
+    if bool(server.command) == bool(server.url):
         raise ValueError("it must have either a `command` or a `url`.")
-    if url and not re.match(r"https?://[^\s/]", url):
+    if server.url and not re.match(r"https?://[^\s/]", server.url):
         raise ValueError("its `url` must begin with http:// or https://.")
-    kind = fields.get("type", "http")
-    if url and kind not in ("http", "sse", "streamable-http"):
+    if server.url and fields.get("type", "http") not in ("http", "sse", "streamable-http"):
         raise ValueError('its `type` must be "http" or "sse".')
-    env = _texts(fields, "env")
-    if bad := next((one for one in env if _RUNS_SOMETHING.fullmatch(one.upper())), None):
+    if bad := next((one for one in server.env if _RUNS_SOMETHING.fullmatch(one.upper())), None):
         raise ValueError(f"`env` must not set {bad}, which has programs run something else.")
+    return server
+
+
+def _definition(name: str, fields: Mapping[str, Any], source: str, *, is_personal: bool) -> ServerDefinition:
+    command, url = _text(fields, "command"), _text(fields, "httpUrl") or _text(fields, "url")
     milliseconds = fields.get("timeout", DEFAULT_SECONDS * 1000)
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not milliseconds > 0:
         raise ValueError("its `timeout` must be a number of milliseconds.")
     includes = fields.get("includeTools")
-    is_sse = bool(url) and kind == "sse" and "httpUrl" not in fields
+    is_sse = bool(url) and fields.get("type") == "sse" and "httpUrl" not in fields
     return ServerDefinition(
         name=name,
         source=source,
@@ -172,7 +239,7 @@ def _server(name: str, fields: Mapping[str, Any], source: str, is_personal: bool
         transport="stdio" if command else "sse" if is_sse else "http",
         command=command,
         args=tuple(_list(fields, "args")),
-        env=env,
+        env=_texts(fields, "env"),
         cwd=_text(fields, "cwd"),
         url=url,
         headers=_texts(fields, "headers"),

@@ -12,7 +12,7 @@ from gemini_companion.sessions.mcp.service import McpService
 
 async def list_(host: Host, params: Empty) -> McpList:
     services = host.app.services
-    return await listed_servers(_servers(host), services.settings().mcp, services.environment)
+    return await listed_servers(_servers(host), services.settings().mcp)
 
 
 async def enable(host: Host, params: McpEnableParams) -> McpList:

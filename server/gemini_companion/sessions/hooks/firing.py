@@ -95,7 +95,7 @@ async def fire(
                 filled_in(hook.command, env),
                 cwd=where.cwd if where.is_trusted else where.home,
                 stdin=msgspec.json.encode(stdin),
-                env={**env, **hook.env},
+                env={**hook.passed, **env, **hook.env},
                 limit_seconds=hook.timeout_ms / 1000,
             )
         answer = answer_of(end)

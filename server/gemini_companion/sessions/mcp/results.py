@@ -55,12 +55,16 @@ class McpServerInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The user's own settings name it; else the workspace's do."""
     transport: Transport
     command: str
-    """What is started or reached, secrets masked."""
+    """What is started or reached with all that goes along, whole and quoted as for bash, signs that cannot be seen
+    written out. What the user's own settings hold is named by where it comes from: this is all that an agreement is to.
+    """
     digest: str
     """What an agreement is about: another one after every change of the definition."""
     is_trusted: bool
     """Its tools are called unasked."""
     can_log_in: bool
+    warnings: tuple[str, ...] = ()
+    """What may deceive in `command`, for whoever is to agree: a sentence each."""
     title: str = ""
     """What it says that it is."""
     error: str = ""

@@ -128,6 +128,8 @@ class McpService:
             return "excluded"
         if definition.name in choices.disabled:
             return "disabled"
+        if definition.refusal:
+            return "failed"
         if not definition.is_personal and self._agreed(choices, definition) != definition.digest:
             return "consentNeeded"
         return None
@@ -155,7 +157,7 @@ class McpService:
                 name=one.name,
                 state=self.hindrance(one) or (server.state if server else "off"),
                 tools=len(server.tools) if server else 0,
-                error=server.error if server else "",
+                error=one.refusal or (server.error if server else ""),
             )
             for one in self._options().servers
             for server in (self._servers.get(one.name),)
@@ -287,5 +289,6 @@ _WHY: Final[Mapping[ServerState, str]] = {
     "untrusted": "the workspace is not trusted.",
     "excluded": "the settings leave it out, by mcp.allowed or mcp.excluded.",
     "disabled": "it is disabled.",
+    "failed": "the workspace's settings refer to variables that are yours.",
     "consentNeeded": "the workspace's settings name it, and nobody has agreed to what it starts.",
 }

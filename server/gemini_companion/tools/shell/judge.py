@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.history.tool_entries import ToolRule
-from gemini_companion.tools.shell.characters import deceptive, visible
+from gemini_companion.tools.consent_texts import deceptive, visible
 from gemini_companion.tools.shell.commands import CommandJudge
 from gemini_companion.tools.shell.destroying import destroying
 from gemini_companion.tools.shell.rules import CommandRules, suggestion

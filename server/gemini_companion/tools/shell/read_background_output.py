@@ -7,7 +7,6 @@ from typing import Annotated, Final
 import msgspec
 
 from gemini_companion.tools.counting import counted
-from gemini_companion.tools.shell.characters import visible
 from gemini_companion.tools.shell.commandbook import CommandBook, KeptCommand
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 
@@ -49,7 +48,7 @@ class ReadBackgroundOutput:
         if found is None:
             known = ", ".join(str(command.pid) for command in kept) or "none"
             raise ToolRefusal(f"No background command of this chat has the id {args.pid}. There are: {known}.")
-        return Proposal(title=f"Read the output of {visible(found.command)[:100]}", state=(found,))
+        return Proposal(title=f"Read the output of {found.command[:100]}", state=(found,))
 
     async def run(self, args: ReadBackgroundOutputArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
         """Show it."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Annotated, Any, Final
 
 import msgspec
 
 from gemini_companion.tools.paths import gone
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
-from gemini_companion.tools.shell.characters import deceptive, visible
 from gemini_companion.tools.shell.commandbook import CommandBook
 from gemini_companion.tools.shell.rules import ALIASES, TOOL
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
@@ -21,6 +21,7 @@ EARLY_SECONDS: Final = 1.0
 COMMAND_SECONDS: Final = 600
 INACTIVITY_SECONDS: Final = 300
 _TITLE: Final = 120
+_BLANKS: Final = re.compile("[ \t\n]+")
 
 
 class RunShellCommandArguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,8 +75,6 @@ class RunShellCommand:
         cwd = await _folder(args.dir_path, context)
         sandbox = await asyncio.to_thread(context.ports.commands.describe_sandbox, _wish(context), context.roots)
         warnings: list[str] = []
-        if signs := deceptive(line):
-            warnings.append(f"It has signs that cannot be seen, or that look like others: {', '.join(signs)}.")
         if context.asks:
             warnings.append(f"{context.asks[0].upper()}{context.asks[1:]}.")
         if args.is_background:
@@ -203,7 +202,7 @@ def _wish(context: ToolContext) -> SandboxWish:
 
 
 def _short(line: str) -> str:
-    shown = " ".join(visible(line).split())
+    shown = _BLANKS.sub(" ", line).strip()
     return shown if len(shown) <= _TITLE else shown[: _TITLE - 1] + "…"
 
 

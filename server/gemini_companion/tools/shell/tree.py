@@ -96,6 +96,11 @@ class Tree:
         return byte if self._position is None else self._position.get(byte, -1)
 
 
+def programs_in(line: str) -> tuple[str, ...]:
+    """What a line starts, as far as its words say; of a plain ASCII line, where nobody asks, nothing."""
+    return () if line.isascii() else tuple(words[0] for _, words in Tree(line).commands())
+
+
 def unquoted(text: str) -> str:
     """A word without its quotes and backslashes: what bash most likely makes of it."""
     if text.startswith("$'"):
