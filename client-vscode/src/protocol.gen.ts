@@ -553,7 +553,7 @@ export interface ToolQuestion {
   readonly args: Readonly<Record<string, unknown>>;
   /** Verb and object: `Run npm test`. */
   readonly title: string;
-  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read" | "server";
+  readonly risk: string;
   /** The file that would be changed. */
   readonly path?: string;
   /** Unified, of that file. */
@@ -1176,7 +1176,7 @@ export interface ConfirmToolParams {
   readonly args: Readonly<Record<string, unknown>>;
   /** Verb and object: `Run npm test`. */
   readonly title: string;
-  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read" | "server";
+  readonly risk: string;
   /** The file that would be changed. */
   readonly path?: string;
   /** Unified, of that file. */
@@ -1780,7 +1780,7 @@ export interface ToolInfo {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read" | "server";
+  readonly risk: string;
   /** What would be decided of a plain call now. */
   readonly decision: "allow" | "ask" | "deny";
 }

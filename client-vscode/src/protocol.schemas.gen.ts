@@ -102,7 +102,7 @@ export const toolQuestion = v.object({
   name: v.string(),
   args: v.record(v.string(), v.unknown()),
   title: v.string(),
-  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read", "server"]),
+  risk: v.string(),
   path: v.exactOptional(v.string()),
   diff: v.exactOptional(v.string()),
   newContent: v.exactOptional(v.string()),
@@ -555,7 +555,7 @@ export const confirmToolParams = v.object({
   name: v.string(),
   args: v.record(v.string(), v.unknown()),
   title: v.string(),
-  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read", "server"]),
+  risk: v.string(),
   path: v.exactOptional(v.string()),
   diff: v.exactOptional(v.string()),
   newContent: v.exactOptional(v.string()),
@@ -970,7 +970,7 @@ export const toolInfo = v.object({
   name: v.string(),
   title: v.string(),
   description: v.string(),
-  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read", "server"]),
+  risk: v.string(),
   decision: v.picklist(["allow", "ask", "deny"]),
 });
 
