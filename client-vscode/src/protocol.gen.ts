@@ -554,7 +554,7 @@ export interface ToolQuestion {
   readonly args: Readonly<Record<string, unknown>>;
   /** Verb and object: `Run npm test`. */
   readonly title: string;
-  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read" | "server";
+  readonly risk: string;
   /** All arguments as a person reads them, where neither a command nor a diff shows what is asked about. */
   readonly argsText?: string;
   /** The file that would be changed. */
@@ -1180,7 +1180,7 @@ export interface ConfirmToolParams {
   readonly args: Readonly<Record<string, unknown>>;
   /** Verb and object: `Run npm test`. */
   readonly title: string;
-  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read" | "server";
+  readonly risk: string;
   /** All arguments as a person reads them, where neither a command nor a diff shows what is asked about. */
   readonly argsText?: string;
   /** The file that would be changed. */
@@ -1717,13 +1717,15 @@ export interface McpServerInfo {
   /** The user's own settings name it; else the workspace's do. */
   readonly isPersonal: boolean;
   readonly transport: "http" | "sse" | "stdio";
-  /** What is started or reached, secrets masked. */
+  /** What is started or reached with all that goes along, whole and quoted as for bash, signs that cannot be seen written out. What the user's own settings hold is named by where it comes from: this is all that an agreement is to. */
   readonly command: string;
   /** What an agreement is about: another one after every change of the definition. */
   readonly digest: string;
   /** Its tools are called unasked. */
   readonly isTrusted: boolean;
   readonly canLogIn: boolean;
+  /** What may deceive in `command`, for whoever is to agree: a sentence each. */
+  readonly warnings: readonly string[];
   /** What it says that it is. */
   readonly title: string;
   /** What went wrong last, in sentences; empty if nothing did. */
@@ -1786,7 +1788,7 @@ export interface ToolInfo {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read" | "server";
+  readonly risk: string;
   /** What would be decided of a plain call now. */
   readonly decision: "allow" | "ask" | "deny";
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec import inspect as mi
@@ -16,6 +16,7 @@ from msgspec import inspect as mi
 from gemini_companion.protocol import errors
 from gemini_companion.protocol.capabilities import PROTOCOL_VERSION
 from gemini_companion.protocol.methods import Method, Notification, Request, ServerNotification, ServerRequest
+from gemini_companion.tools.tool import Risk
 from schemas.generate import docstrings, reachable
 from schemas.generate.json_schema import NOTICE
 
@@ -30,6 +31,11 @@ _SCALARS: Mapping[type[mi.Type], str] = {
     mi.BytesType: "string",
 }
 _EVENT = "CompanionEvent"
+
+
+def is_open(values: Iterable[Any]) -> bool:
+    """Whether a client takes values that it does not know: a question of a kind that is new is still to be shown."""
+    return frozenset(values) == frozenset(get_args(Risk))
 
 
 def typescript_module(
@@ -125,7 +131,7 @@ class _Writer:
             case mi.StructType(cls=cls):
                 return cls.__name__
             case mi.LiteralType(values=values):
-                return " | ".join(map(json.dumps, values))
+                return "string" if is_open(values) else " | ".join(map(json.dumps, values))
             case mi.UnionType(types=members):
                 return self._union(
                     [member for member in members if not (without_null and isinstance(member, mi.NoneType))]

@@ -13,7 +13,7 @@ from gemini_companion.protocol import errors
 from gemini_companion.protocol.methods import Method, Request, ServerNotification, ServerRequest
 from schemas.generate import reachable
 from schemas.generate.json_schema import NOTICE
-from schemas.generate.typescript import presence, sent_types
+from schemas.generate.typescript import is_open, presence, sent_types
 
 _SCALARS: Mapping[type[mi.Type], str] = {
     mi.AnyType: "v.unknown()",
@@ -98,6 +98,8 @@ class _Writer:
             case mi.StructType(cls=cls):
                 return _name(cls)
             case mi.LiteralType(values=values):
+                if is_open(values):
+                    return "v.string()"
                 return f"v.picklist([{', '.join(map(json.dumps, values))}])"
             case mi.UnionType(types=members):
                 return self._union(members, without_null=without_null)

@@ -87,7 +87,8 @@ export type RuleView = Of<typeof ruleSchema>;
 const questionSchema = v.object({
   /** This window is asked; else another one is, or nobody any more. */
   isOurs: v.boolean(),
-  risk: v.picklist(["read", "edit", "command", "network", "server", "question", "note", "agent"]),
+  /** A kind of risk; a daemon of another release may have more than this one knows. */
+  risk: v.string(),
   /** The whole line, and the pieces of it that rules speak of. */
   command: v.exactOptional(v.string()),
   parts: v.array(
@@ -101,9 +102,12 @@ const questionSchema = v.object({
   warnings: v.array(v.string()),
   /** What cannot be taken back; empty if everything can. */
   irreversible: v.string(),
-  /** Unified; its beginning if it is long. */
+  /** The file that would be changed, absolute. */
+  path: v.exactOptional(v.string()),
+  /** Unified. */
   diff: v.exactOptional(v.string()),
-  isDiffCut: v.exactOptional(v.boolean()),
+  /** JSON: what it is called with, as far as neither the command nor the diff says it. */
+  args: v.exactOptional(v.string()),
   /** There is a text of the file to be looked at and corrected in the diff editor. */
   hasText: v.boolean(),
   /** What can be edited before it runs: the command line, or all arguments as JSON. */

@@ -19,8 +19,21 @@ async function working({ page, at, frames }, ...names) {
 const answers = (page) => page.evaluate(() => window.tests.sent.filter(({ type }) => /^answer|^tool$/.test(type)));
 
 const WIDTH = 300;
+/** How often random keys are typed while a question comes, and how many. */
+const TIMES = Number(process.env["COMPANION_RANDOM_TIMES"] ?? 5);
+const KEYS = 200;
+
+/** Numbers from 0 to 1 that are the same in every run. */
+function randoms(seed) {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
 /** Longer than a question stays deaf, ms. */
-const PATIENTLY = { delay: 400 };
+const PATIENTLY = { delay: 700 };
 
 const scenes = {
   "shows the statistics within a narrow side bar": async ({ page, frames }) => {
@@ -64,6 +77,26 @@ const scenes = {
     assert.deepEqual(await answers(page), []);
   },
 
+  "is answered by none of 200 keys that somebody types on and on, though Tab is among them": async ({
+    page,
+    at,
+    frames,
+  }) => {
+    await working({ page, at, frames });
+    const keys = ["y", "Y", "a", "e", "1", "2", "9", "n", "d", "x", "Enter", "Space", "Tab", "Shift+Tab"];
+    const random = randoms(26);
+    for (let time = 0; time < TIMES; time += 1) {
+      await page.locator("textarea.prompt").focus();
+      await page.evaluate((id) => {
+        const { commandAsked } = window.tests.tools;
+        window.tests.callTools({ ...commandAsked, id });
+      }, `c${time}`);
+      for (let key = 0; key < KEYS; key += 1) await page.keyboard.press(keys[Math.floor(random() * keys.length)]);
+      assert.deepEqual(await answers(page), [], `the ${time + 1}. time`);
+      await page.keyboard.press("Escape");
+    }
+  },
+
   "has all of a question within the panel, the whole of its line too": async ({ page, frames, at }) => {
     await working({ page, at, frames }, "commandAsked");
     const group = page.getByRole("group", { name: /^Gemini asks/ });
@@ -88,7 +121,8 @@ const scenes = {
     const group = page.getByRole("group", { name: /^Gemini asks/ });
     const { y, height } = await group.boundingBox();
     assert.ok(y + height > 0 && y < 700, `it is at ${y} px`);
-    assert.equal(await group.evaluate((one) => one === document.activeElement), true);
+    const focused = () => page.evaluate(() => document.activeElement.textContent);
+    assert.equal(await focused(), "NoN", "one comes to what allows nothing");
     await page.keyboard.press("y");
     assert.deepEqual(await answers(page), [], "it is deaf in the first moment");
     await page.keyboard.press("Shift", PATIENTLY);
@@ -96,20 +130,34 @@ const scenes = {
     assert.deepEqual(await answers(page), [{ type: "answerTool", callId: "c3", outcome: "once" }]);
   },
 
-  "is walked through with Tab, from its line to its last button": async ({ page, at, frames }) => {
+  "is walked through with Tab, from No onwards and back to its line": async ({ page, at, frames }) => {
     await working({ page, at, frames }, "editAsked");
     await at("command", { do: "toQuestion", row: 12, callId: "c2" });
     await frames(4);
-    const names = [];
-    for (let step = 0; step < 7; step += 1) {
-      await page.keyboard.press("Tab");
-      names.push(
-        await page.evaluate(
-          () => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent,
-        ),
-      );
-    }
-    assert.deepEqual(names, ["Changes", "YesY", "Yes for This Chat", "Always…A", "NoN", "No, Because…", "Open DiffD"]);
+    const walk = async (key, steps) => {
+      const names = [];
+      for (let step = 0; step < steps; step += 1) {
+        await page.keyboard.press(key);
+        names.push(
+          await page.evaluate(
+            () => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent,
+          ),
+        );
+      }
+      return names;
+    };
+    assert.deepEqual(await walk("Tab", 2), ["No, Because…", "Open DiffD"]);
+    assert.deepEqual(await walk("Shift+Tab", 6), [
+      "No, Because…",
+      "NoN",
+      "Always…A",
+      "Yes for This Chat",
+      "YesY",
+      "Changes",
+    ]);
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "NoN", "and comes in by No again");
   },
 
   "shows a command's output as it comes, its end in sight, and moves nobody who reads above": async ({

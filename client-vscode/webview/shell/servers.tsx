@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { McpServerInfo } from "../../src/protocol.gen.js";
+import { exactText } from "../../src/panel/exact.js";
 import { t } from "../strings.js";
 import { DialogTitle, Problem, useListed } from "./dialog.js";
 import { FaultLine } from "./faultLine.js";
@@ -65,17 +66,18 @@ function Server({ server, run }: ServerProps) {
   const toggle = (what: "tools" | "log") => () => setShown(shown === what ? undefined : what);
   return (
     <li>
-      <span class="server-name">{name}</span>
+      <span class="server-name">{exactText(name)}</span>
       <span class="memory-facts quiet" title={title}>
         {[stateText(state), ...(tools.length > 0 ? [countText(tools.length)] : [])].join(" · ")}
       </span>
       <code class="server-command" dir="ltr">
-        {command}
+        {/* What is agreed to, as the daemon says it: nothing in it is unseen. */}
+        {exactText(command)}
       </code>
       {state === "consentNeeded" ? (
         <Problem>{t("This workspace wants to start it. Look at the command before you agree.")}</Problem>
       ) : null}
-      {error === "" ? null : <Problem>{error}</Problem>}
+      {error === "" ? null : <Problem>{exactText(error)}</Problem>}
       <span class="rule-line">
         {actionsOf(server).map((action) => (
           <button
@@ -124,7 +126,7 @@ function Log({ name }: { readonly name: string }) {
   const lines = value?.lines ?? [];
   return (
     <pre class="server-log" dir="ltr" tabIndex={0} aria-label={t("Log")}>
-      {lines.length === 0 ? t("Nothing was written yet.") : lines.join("\n")}
+      {lines.length === 0 ? t("Nothing was written yet.") : exactText(lines.join("\n"), "lines")}
     </pre>
   );
 }

@@ -131,7 +131,8 @@ export class Reveal {
     const [from, box] = [article.getBoundingClientRect().top, question.getBoundingClientRect()];
     this.#parts.viewport().stopFollowing();
     this.#parts.viewport().reveal(index, { top: box.top - from, bottom: box.bottom - from });
-    question.focus({ preventScroll: true });
+    // Where there is an answer that allows nothing, one arrives there.
+    (question.querySelector<HTMLElement>("[data-home]") ?? question).focus({ preventScroll: true });
     this.#pinnedItem = -1;
     return true;
   }

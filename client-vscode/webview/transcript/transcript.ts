@@ -12,6 +12,7 @@ import { Navigator } from "./navigator.js";
 import { Reveal } from "./reveal.js";
 import { Roving } from "./roving.js";
 import { RowStore, type Delta, type Output } from "./rowStore.js";
+import { Quiet } from "./rows/guard.js";
 import type { RowContext } from "./rows/rowView.js";
 import { RowViews } from "./rowViews.js";
 import { Selected } from "./selected.js";
@@ -35,6 +36,7 @@ export class Transcript {
   readonly #selected: Selected;
   readonly #latest = new LatestButton(() => this.#goToEnd());
   readonly #ticker = new Ticker();
+  readonly #quiet = new Quiet();
   readonly #streams: Streams;
   readonly #reveal: Reveal;
   readonly #scrollListeners = new Set<() => void>();
@@ -222,6 +224,7 @@ export class Transcript {
     this.#viewport.dispose();
     this.#views.dispose();
     this.#selected.dispose();
+    this.#quiet.dispose();
     this.#reveal.clearMatches();
     this.#reveal.dispose();
     this.feed.remove();
@@ -233,6 +236,7 @@ export class Transcript {
     return {
       host: this.#host,
       ticker: this.#ticker,
+      quiet: this.#quiet,
       get language() {
         return view().#language;
       },

@@ -1,5 +1,6 @@
 /** The rows of tool calls: the same from an event, from the log, and from the daemon's question. */
 import type { QuestionView, ToolRow } from "../../panel/contract.js";
+import { exactJson, hasUnseen } from "../../panel/exact.js";
 import { TOOL_STATES } from "../../panel/statuses.js";
 import { TOOLS, type ToolKind } from "../../panel/tools.js";
 import type { AskUserParams, CallRecord, ToolQuestion } from "../../protocol.gen.js";
@@ -9,8 +10,6 @@ import type { Translate } from "./words.js";
 export const SHOWN_OUTPUT = 8_000;
 /** Longest arguments that a row shows, characters. */
 const SHOWN_ARGUMENTS = 8_000;
-/** Most characters of a diff in a question; the diff editor has all of it. */
-const SHOWN_DIFF = 40_000;
 /** Longest arguments that are edited in the panel, characters. */
 const EDITABLE = 20_000;
 /** Most characters, and most things, that a title names. */
@@ -107,8 +106,9 @@ export function settledTool(tool: ToolRow): ToolRow {
 
 /** What the page needs of a question; the text of the file stays here. */
 export function questionView(asked: Omit<ToolQuestion, "sessionId">, isOurs: boolean): QuestionView {
-  const { command, cwd, diff, rule } = asked;
+  const { command, cwd, path, diff, rule } = asked;
   const editable = editableOf(asked);
+  const args = unsaidArguments(asked);
   return {
     isOurs,
     risk: asked.risk,
@@ -122,8 +122,9 @@ export function questionView(asked: Omit<ToolQuestion, "sessionId">, isOurs: boo
     ruleText: asked.ruleText ?? "",
     ...(command === undefined ? {} : { command }),
     ...(cwd === undefined || cwd === "" ? {} : { cwd }),
-    ...(diff === undefined || diff === "" ? {} : { diff: diff.slice(0, SHOWN_DIFF) }),
-    ...(diff !== undefined && diff.length > SHOWN_DIFF ? { isDiffCut: true } : {}),
+    ...(path === undefined ? {} : { path }),
+    ...(diff === undefined || diff === "" ? {} : { diff }),
+    ...(args === undefined ? {} : { args }),
     ...(editable === undefined ? {} : { editable }),
     ...(rule === undefined ? {} : { rule: ruleOf(rule) }),
   };
@@ -143,15 +144,30 @@ function ruleOf({
   };
 }
 
-/** A command line is edited as it is, other arguments as JSON; the text of a file in the diff editor. */
+/** What a command is called with that its line and its folder say, or that does nothing. */
+const SAID: ReadonlySet<string> = new Set(["command", "dir_path", "description"]);
+
+/** A person says yes to all arguments: those that nothing else in the question says are shown as they are. */
+function unsaidArguments({ command, args, path, diff }: Omit<ToolQuestion, "sessionId">): string | undefined {
+  if (command === undefined && path !== undefined && diff !== undefined && diff !== "") return undefined;
+  const said = command !== undefined && args["command"] === command ? SAID : new Set<string>();
+  const unsaid = Object.entries(args).filter(([name]) => !said.has(name));
+  return unsaid.length === 0 ? undefined : exactJson(Object.fromEntries(unsaid));
+}
+
+/**
+ * A command line is edited as it is, other arguments as JSON; the text of a file in the diff editor. What would look otherwise in a field
+ * than it is, is not edited there.
+ */
 function editableOf({
   command,
   args,
   newContent,
 }: Omit<ToolQuestion, "sessionId">): NonNullable<QuestionView["editable"]> | undefined {
-  if (command !== undefined && args["command"] === command) return { what: "command", text: command };
+  if (command !== undefined && args["command"] === command)
+    return hasUnseen(command) ? undefined : { what: "command", text: command };
   if (newContent !== undefined || Object.keys(args).length === 0) return undefined;
-  const text = JSON.stringify(args, undefined, 2);
+  const text = exactJson(args);
   return text.length > EDITABLE ? undefined : { what: "arguments", text };
 }
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { CancellationTokenSource } from "vscode";
 import { changesView, oldestTurn, textBefore } from "../../../src/chat/pure/changes.js";
+import { questionView, rowOfQuestion } from "../../../src/chat/pure/toolRows.js";
 import { english } from "../../../src/chat/pure/words.js";
 import type { Change, ConfirmToolParams } from "../../../src/protocol.gen.js";
 import { fault, info, stage, type Stage } from "./fakeDaemon.js";
@@ -34,6 +35,49 @@ async function answering(): Promise<Stage> {
   );
   return staged;
 }
+
+describe("what a question shows", () => {
+  const bare = { ...ASKED, name: "obey_files", risk: "something new" };
+
+  it("is the whole diff and the whole path, however long", () => {
+    const diff = `@@ -1 +1 @@\n${"+x\n".repeat(200_000)}`;
+    const path = `/ws/${"deep/".repeat(200)}a.py`;
+    const shown = questionView({ ...ASKED, path, diff, newContent: "x" }, true);
+    expect(shown.diff).toBe(diff);
+    expect(shown.path).toBe(path);
+  });
+
+  it("is all that a tool is called with, where no command and no diff says it", () => {
+    const { command: _command, ...other } = bare;
+    const args = { fact: "x".repeat(50_000), hidden: "a\u202eb\u{e0041}\u00a0c" };
+    const shown = questionView({ ...other, args }, true);
+    expect(shown.args).toContain("x".repeat(50_000));
+    expect(shown.args).toContain(String.raw`"a\u202eb\udb40\udc41\u00a0c"`);
+    expect(JSON.parse(shown.args ?? "")).toEqual(args);
+    expect(questionView({ ...other, args: {} }, true).args).toBeUndefined();
+  });
+
+  it("is what a command is called with beside its line and its folder", () => {
+    const args = { ...ASKED.args, dir_path: "src", is_background: true };
+    expect(questionView({ ...ASKED, args }, true).args).toBe('{\n  "is_background": true\n}');
+    expect(questionView({ ...ASKED, args: { command: "ls" } }, true).args).toContain('"ls"');
+    expect(questionView(ASKED, true).args).toBeUndefined();
+  });
+
+  it("is edited only where a field shows it as it is", () => {
+    const command = "echo \u202ehi";
+    expect(questionView({ ...ASKED, command, args: { command } }, true).editable).toBeUndefined();
+    expect(questionView(ASKED, true).editable).toEqual({ what: "command", text: "rm -rf build" });
+  });
+
+  it("has a title for a tool that is not known here", () => {
+    expect(rowOfQuestion(bare, 0, words)).toMatchObject({
+      kind: "other",
+      title: expect.stringMatching(/^obey_files/) as string,
+    });
+    expect(questionView(bare, true).risk).toBe("something new");
+  });
+});
 
 describe("a question", () => {
   it("waits in the row of its call until it is answered", async () => {

@@ -79,6 +79,11 @@ describe("the daemon's questions", () => {
     });
   });
 
+  it("are taken though their kind of risk is new here", () => {
+    const newer = { ...confirm, name: "obey_files", risk: "something new" };
+    expect(readRequest("gemini/confirmTool", newer, english)).toEqual(newer);
+  });
+
   it("are refused with the field's name if they are not", () => {
     for (const field of Object.keys(confirm)) {
       const broken = { ...confirm, [field]: 7 };

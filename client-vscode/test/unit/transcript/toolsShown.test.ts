@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 /** Calls of tools and their questions on the page. */
+import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import type { AnswerRow, ToolRow } from "../../../src/panel/contract.js";
 import { commandAsked, commandRow, editAsked, lookedAt, personAsked } from "../../panel/toolRows.js";
@@ -25,9 +26,21 @@ function question(): HTMLElement {
   return found;
 }
 
+/** A button of the question, by its words without the key. */
+function button(label: string): HTMLButtonElement {
+  const found = [...question().querySelectorAll("button")].find((one) => one.firstChild?.textContent === label);
+  if (found === undefined) throw new Error(`no button ${label}`);
+  return found;
+}
+
+function asks(more: Partial<NonNullable<ToolRow["question"]>>, of: ToolRow = commandAsked): ToolRow {
+  if (of.question === undefined) throw new Error("it asks nothing");
+  return { ...of, question: { ...of.question, ...more } };
+}
+
 /** Later than what keeps a question deaf. */
 function later(): void {
-  vi.advanceTimersByTime(400);
+  vi.advanceTimersByTime(600);
 }
 
 describe("the rows of tools", () => {
@@ -136,11 +149,15 @@ describe("a question", () => {
     show(live([commandAsked]));
     later();
     expect(transcript.focusQuestion(0, "c3")).toBe(true);
-    expect(document.activeElement).toBe(question());
-    vi.advanceTimersByTime(200);
+    expect(document.activeElement).toBe(button("No"));
+    vi.advanceTimersByTime(400);
     type("y");
     expect(sent).toEqual([]);
-    vi.advanceTimersByTime(200);
+    expect(question().querySelector("[role=status]")?.textContent).toContain("too soon");
+    vi.advanceTimersByTime(400);
+    type("y");
+    expect(sent).toEqual([]);
+    later();
     type("y");
     expect(sent).toEqual([{ type: "answerTool", callId: "c3", outcome: "once" }]);
   });
@@ -156,11 +173,145 @@ describe("a question", () => {
     expect(sent).toHaveLength(1);
   });
 
+  it("brings whoever comes by keys to No, from whichever side", () => {
+    show(live([commandAsked]));
+    for (const first of [button("Yes"), question().querySelector<HTMLElement>("pre"), button("Edit…")]) {
+      article("Gemini").focus();
+      type("Tab");
+      first?.focus();
+      expect(document.activeElement).toBe(button("No"));
+    }
+    button("Yes").focus();
+    expect(document.activeElement).toBe(button("Yes"));
+  });
+
+  it("is answered by no key that is typed without a pause, wherever the focus goes meanwhile", () => {
+    show(live([commandAsked, editAsked, personAsked]));
+    later();
+    const places = [...root.querySelectorAll<HTMLElement>(".question button, .question, .question pre, article")];
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(
+            fc.constantFrom("y", "Y", "a", "e", "1", "2", "Enter", " ", "Tab", "n", "d", "x"),
+            fc.nat(places.length - 1),
+            fc.integer({ min: 1, max: 450 }),
+          ),
+          { minLength: 50, maxLength: 200 },
+        ),
+        (keys) => {
+          for (const [key, at, ms] of keys) {
+            if (key === "Tab") places[at]?.focus();
+            vi.advanceTimersByTime(ms);
+            type(key);
+            // As a browser does with the keys of a button.
+            if (key === "Enter" || key === " ") (document.activeElement as HTMLElement).click();
+          }
+        },
+      ),
+      { numRuns: 20 },
+    );
+    expect(sent.filter(({ type: kind }) => /^answer|^tool$/.test(kind))).toEqual([]);
+  });
+
+  it("takes no second click for another question, which moved to where the first one was", () => {
+    const other = { ...commandAsked, id: "c9" };
+    show(live([commandAsked, other]));
+    later();
+    const click = (): unknown => button("Yes").dispatchEvent(new MouseEvent("click", { detail: 2, bubbles: true }));
+    click();
+    transcript.setRows(1, 0, [live([{ ...commandRow, state: "running" }, other])]);
+    click();
+    expect(sent).toEqual([{ type: "answerTool", callId: "c3", outcome: "once" }]);
+    later();
+    click();
+    expect(sent).toHaveLength(2);
+  });
+
+  it("loses the focus when something else is asked in its place", () => {
+    show(live([commandAsked]));
+    transcript.focusQuestion(0, "c3");
+    later();
+    transcript.setRows(1, 0, [live([asks({ command: "rm -rf /", parts: [] })])]);
+    expect(document.activeElement).toBe(article("Gemini"));
+    later();
+    type("y");
+    expect(sent).toEqual([]);
+  });
+
+  it("shows all of a diff, however long: the rest comes before the end is reached", () => {
+    const lines = Array.from({ length: 5_000 }, (_, line) => `+line ${line}`);
+    show(live([asks({ diff: ["@@ -0,0 +1,5000 @@", ...lines].join("\n"), path: "/ws/a/long/path.py" }, editAsked)]));
+    const box = question().querySelector(".question-diff");
+    for (let times = 0; times < 8; times += 1) box?.dispatchEvent(new Event("scroll"));
+    expect(box?.textContent).toBe(["@@ -0,0 +1,5000 @@", ...lines, ""].join("\n"));
+    expect(question().textContent).toContain("5,001 lines; scroll to read them all");
+    expect(question().textContent).toContain("/ws/a/long/path.py");
+  });
+
+  it("shows all of its warnings, and everything that cannot be seen as an escape", () => {
+    const warnings = Array.from({ length: 40 }, (_, at) => `warning ${at} ${"long ".repeat(200)}end`);
+    const hidden = "echo a\u202eb\u200b\rc\u00a0d\u{e0041}";
+    show(
+      live([
+        asks({
+          command: hidden,
+          parts: [
+            { text: hidden, decision: "ask", reason: "x\u2028y" },
+            { text: "ls", decision: "deny" },
+          ],
+          warnings: [...warnings, "looks\nlike\ttwo"],
+          cwd: "/ws/\u2066x",
+          sandbox: "no\u0007 network.",
+          reason: "rule\u001b[2K",
+          irreversible: "not\ufeff back",
+          ruleText: "of\u034f",
+        }),
+      ]),
+    );
+    const text = question().textContent;
+    for (const warning of warnings) expect(text).toContain(warning);
+    expect(question().querySelector(".question-command")?.textContent).toBe(
+      String.raw`echo a\u{202e}b\u{200b}\rc\u{a0}d\u{e0041}`,
+    );
+    for (const shown of [
+      String.raw`x\u{2028}y`,
+      String.raw`looks\nlike\ttwo`,
+      String.raw`/ws/\u{2066}x`,
+      String.raw`no\u{7} network`,
+      String.raw`rule\u{1b}[2K`,
+      String.raw`not\u{feff} back`,
+      String.raw`of\u{34f}`,
+    ])
+      expect(text).toContain(shown);
+    expect(text).not.toMatch(/[^\P{C}\n]|[\u2028\u00a0\u034f]/u);
+  });
+
+  it("shows the arguments of a tool that nobody here knows, whatever its kind and its risk", () => {
+    const args = JSON.stringify({ made: ["hooks/x"], text: "z".repeat(9_000) });
+    if (editAsked.question === undefined) throw new Error("it asks nothing");
+    const { diff: _diff, rule: _rule, ...bare } = editAsked.question;
+    const tool: ToolRow = {
+      ...commandRow,
+      name: "obey_files",
+      kind: "other",
+      title: "obey_files",
+      question: { ...bare, risk: "something new", args },
+    };
+    show(live([tool]));
+    expect(question().querySelector("[aria-label=Arguments]")?.textContent).toBe(args);
+    transcript.focusQuestion(0, "c3");
+    later();
+    type("n");
+    expect(sent).toEqual([{ type: "answerTool", callId: "c3", outcome: "reject" }]);
+  });
+
   it("takes N for no, and D for the diff, from wherever in it the focus is", () => {
     show(live([editAsked]));
     transcript.focusQuestion(0, "c2");
     later();
     type("d");
+    later();
     type("n");
     expect(sent).toEqual([
       { type: "tool", do: "openDiff", callId: "c2" },
@@ -179,6 +330,7 @@ describe("a question", () => {
     type("y");
     expect(sent).toEqual([]);
     input.value = "pytest";
+    later();
     press("Always Allow");
     expect(sent).toEqual([{ type: "answerTool", callId: "c3", outcome: "always", rule: "pytest" }]);
   });

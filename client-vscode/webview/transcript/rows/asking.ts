@@ -1,6 +1,8 @@
 /** What the model asks the person: options as buttons, and a field for the person's own words. */
 import type { AsksView, ToolRow } from "../../../src/panel/contract.js";
+import { exactText } from "../../../src/panel/exact.js";
 import { element } from "../element.js";
+import { exactNodes } from "../exactNodes.js";
 import { Guard, letterOf } from "./guard.js";
 import type { RowContext } from "./rowView.js";
 
@@ -17,7 +19,7 @@ export class AskingView {
 
   constructor(context: RowContext) {
     this.#context = context;
-    this.#guard = new Guard(this.element);
+    this.#guard = new Guard(context.quiet, this.element, () => this.element); // no option is chosen by who only arrives
     this.element.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -29,24 +31,29 @@ export class AskingView {
     this.#shown = key;
     const hadFocus = this.element.contains(document.activeElement);
     this.element.hidden = asks === undefined;
+    this.#context.quiet.stirred();
     this.#keys.clear();
+    // What was pressed or read is gone, or is another question now.
+    if (hadFocus) this.element.closest<HTMLElement>("article")?.focus({ preventScroll: true });
     if (asks === undefined) {
       delete this.element.dataset["question"];
       this.element.replaceChildren();
-      if (hadFocus) this.element.closest<HTMLElement>("article")?.focus({ preventScroll: true });
       return;
     }
     this.element.dataset["question"] = id;
-    this.element.setAttribute("aria-label", language.t("Gemini asks: {0}", asks.question));
+    this.element.setAttribute("aria-label", language.t("Gemini asks: {0}", exactText(asks.question)));
     this.element.replaceChildren(...this.#content(asks));
-    this.#guard.shown();
   }
 
   #content({ isOurs, question, options, allowsText }: AsksView): HTMLElement[] {
     const { t } = this.#context.language;
     // A plan may be long: it scrolls, by the keys too.
     const scrolls = question.length > LONG ? { tabindex: 0, role: "group", "aria-label": t("Question") } : {};
-    const text = element("p", { class: "question-title question-text", dir: "auto", ...scrolls }, question);
+    const text = element(
+      "p",
+      { class: "question-title question-text", dir: "auto", ...scrolls },
+      ...exactNodes(question, "lines"),
+    );
     if (!isOurs || this.#context.readOnly) return [text];
     const chosen = options.map((option, index) => this.#button(option, String(index + 1), () => this.#answer(option)));
     const silent = this.#button(t("No Answer"), "n", () => this.#answer(undefined));
@@ -78,7 +85,7 @@ export class AskingView {
     const made = element(
       "button",
       { type: "button", tabindex: -1, "aria-keyshortcuts": key?.toUpperCase() },
-      label,
+      ...exactNodes(label),
       key !== undefined && key.length === 1 && element("kbd", { "aria-hidden": "true" }, key.toUpperCase()),
     );
     made.addEventListener("click", (event) => {
@@ -97,7 +104,7 @@ export class AskingView {
     if (pressed === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    if (this.#guard.accepts()) pressed.click();
+    pressed.click(); // it asks the guard
   }
 
   #answer(answer: string | undefined): void {

@@ -1,17 +1,23 @@
 /**
  * What is asked before a tool acts: verb and object, the whole line with what needs the yes marked, where, what holds it back, what cannot
- * be taken back. It never takes the focus by itself; once it has it, single letters answer.
+ * be taken back. Nothing of it is cut, and nothing in it is unseen. It never takes the focus by itself; who goes to it by keys comes to
+ * "No", and a single letter answers after a pause.
  */
 import type { QuestionView as Question, RuleView, ToolRow } from "../../../src/panel/contract.js";
+import { exactText } from "../../../src/panel/exact.js";
 import { MODES } from "../../../src/panel/tools.js";
 import { element, setText } from "../element.js";
-import { codeNodes } from "../markdown/bidi.js";
-import { diffLines, markedCommand } from "./evidence.js";
+import { exactNodes } from "../exactNodes.js";
+import { countText } from "../texts.js";
+import { fillWithDiff, linesOfDiff, markedCommand } from "./evidence.js";
 import { Guard, letterOf } from "./guard.js";
 import type { RowContext } from "./rowView.js";
 
 type Outcome = "once" | "session" | "always" | "reject";
 type Fold = "rule" | "reason" | "edit";
+
+/** Of a text with more lines it is said how many: a box that scrolls shows its beginning alone. */
+const FEW_LINES = 12;
 
 export class QuestionView {
   readonly element = element("div", { class: "question", role: "group", tabindex: -1, hidden: true });
@@ -21,10 +27,12 @@ export class QuestionView {
   #tool: ToolRow | undefined;
   #keys = new Map<string, HTMLButtonElement>();
   #folds = new Map<Fold, HTMLElement>();
+  #no: HTMLButtonElement | undefined;
+  readonly #hint = element("p", { class: "question-facts", role: "status" });
 
   constructor(context: RowContext) {
     this.#context = context;
-    this.#guard = new Guard(this.element);
+    this.#guard = new Guard(context.quiet, this.element, () => this.#no);
     this.element.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -37,34 +45,38 @@ export class QuestionView {
     this.#shown = key;
     const hadFocus = this.element.contains(document.activeElement);
     this.element.hidden = question === undefined;
+    this.#context.quiet.stirred();
     this.#keys.clear();
     this.#folds.clear();
+    this.#no = undefined;
+    setText(this.#hint, "");
+    // What was pressed or read is gone, or is another question now, to which nobody has gone yet: the message has the focus.
+    if (hadFocus) this.element.closest<HTMLElement>("article")?.focus({ preventScroll: true });
     if (question === undefined) {
       delete this.element.dataset["question"];
       this.element.replaceChildren();
-      // What was pressed is gone: the message that it was in has the focus.
-      if (hadFocus) this.element.closest<HTMLElement>("article")?.focus({ preventScroll: true });
       return;
     }
     this.element.dataset["question"] = tool.id;
-    this.element.setAttribute("aria-label", language.t("Gemini asks: {0}", tool.title));
+    this.element.setAttribute("aria-label", language.t("Gemini asks: {0}", exactText(tool.title)));
     this.element.replaceChildren(...this.#content(question, tool.title));
-    this.#guard.shown();
-    if (hadFocus) this.element.focus({ preventScroll: true });
+  }
+
+  #goHome(): void {
+    (this.#no ?? this.element).focus({ preventScroll: true });
   }
 
   #content(question: Question, title: string): (Node | string)[] {
     const { t } = this.#context.language;
-    const { command, parts, diff, warnings, irreversible, reason } = question;
-    const content: (Node | string)[] = [element("p", { class: "question-title" }, t("Gemini asks: {0}", title))];
-    if (command !== undefined)
-      content.push(
-        element(
-          "pre",
-          { class: "question-command", tabindex: 0, dir: "ltr", role: "group", "aria-label": t("Command") },
-          ...markedCommand(command, parts),
-        ),
-      );
+    const { command, parts, path, diff, args, warnings, irreversible, reason } = question;
+    const content: (Node | string)[] = [
+      element("p", { class: "question-title" }, ...exactNodes(t("Gemini asks: {0}", title))),
+    ];
+    if (command !== undefined) {
+      const line = this.#box("question-command", t("Command"), command.split("\n").length);
+      line[0].append(...markedCommand(command, parts));
+      content.push(...line);
+    }
     const asking = parts.filter(({ decision }) => decision !== "allow");
     if (asking.length > 0 && parts.length > 1)
       content.push(
@@ -72,12 +84,28 @@ export class QuestionView {
           "ul",
           { class: "question-parts", "aria-label": t("Needs your yes") },
           ...asking.map((part) =>
-            element("li", {}, element("code", {}, ...codeNodes(part.text)), part.reason ? ` ${part.reason}` : false),
+            element(
+              "li",
+              {},
+              element("code", {}, ...exactNodes(part.text)),
+              ...exactNodes(part.reason ? ` ${part.reason}` : ""),
+            ),
           ),
         ),
       );
-    if (diff !== undefined) content.push(this.#diff(diff, question.isDiffCut === true));
-    if (reason !== "") content.push(element("p", { class: "question-reason" }, reason));
+    if (path !== undefined) content.push(element("p", { class: "question-path", dir: "ltr" }, ...exactNodes(path)));
+    if (diff !== undefined) {
+      const lines = linesOfDiff(diff);
+      const box = this.#box("question-diff", t("Changes"), lines.length);
+      fillWithDiff(box[0], lines);
+      content.push(...box);
+    }
+    if (args !== undefined) {
+      const box = this.#box("question-command", t("Arguments"), args.split("\n").length);
+      box[0].append(...exactNodes(args, "lines"));
+      content.push(...box);
+    }
+    if (reason !== "") content.push(element("p", { class: "question-reason" }, ...exactNodes(reason)));
     content.push(this.#facts(question));
     for (const warning of warnings) content.push(warningLine(warning));
     if (irreversible !== "") content.push(warningLine(irreversible));
@@ -86,14 +114,16 @@ export class QuestionView {
     return content;
   }
 
-  #diff(diff: string, isCut: boolean): HTMLElement {
-    const { t } = this.#context.language;
-    return element(
-      "pre",
-      { class: "question-diff", tabindex: 0, dir: "ltr", role: "group", "aria-label": t("Changes") },
-      ...diffLines(diff),
-      isCut && element("span", { class: "diff-note" }, t("The diff goes on.")),
-    );
+  /** A box that scrolls, by keys too, and below it how long it is, if that is long. */
+  #box(name: string, label: string, lines: number): [HTMLElement, ...HTMLElement[]] {
+    const { t, locale } = this.#context.language;
+    const box = element("pre", { class: name, tabindex: 0, dir: "ltr", role: "group", "aria-label": label });
+    return lines <= FEW_LINES
+      ? [box]
+      : [
+          box,
+          element("p", { class: "question-facts" }, t("{0} lines; scroll to read them all", countText(lines, locale))),
+        ];
   }
 
   /** Where, in what, in which mode. */
@@ -104,17 +134,19 @@ export class QuestionView {
       sandbox !== "" && sandbox.replace(/\.$/, ""),
       t("mode: {0}", t(MODES[mode].label)),
     ];
-    return element("p", { class: "question-facts", dir: "auto" }, facts.filter((fact) => fact !== false).join(" · "));
+    const text = facts.filter((fact) => fact !== false).join(" · ");
+    return element("p", { class: "question-facts", dir: "auto" }, ...exactNodes(text));
   }
 
   #answers({ rule, ruleText, hasText, editable }: Question): HTMLElement[] {
     const { t } = this.#context.language;
-    const ofRule = ruleText === "" ? {} : { title: ruleText };
+    const ofRule = ruleText === "" ? {} : { title: exactText(ruleText) };
+    this.#no = this.#button(t("No"), "n", () => this.#answer("reject"), { "data-home": "" });
     const buttons = [
       this.#button(t("Yes"), "y", () => this.#answer("once"), { class: "primary" }),
       rule && this.#button(t("Yes for This Chat"), undefined, () => this.#answer("session"), ofRule),
       rule && this.#button(t("Always…"), "a", () => this.#toggle("rule"), ofRule),
-      this.#button(t("No"), "n", () => this.#answer("reject")),
+      this.#no,
       this.#button(t("No, Because…"), undefined, () => this.#toggle("reason")),
       editable && this.#button(t("Edit…"), "e", () => this.#toggle("edit")),
       hasText && this.#button(t("Open Diff"), "d", () => this.#openDiff()),
@@ -122,11 +154,19 @@ export class QuestionView {
     const folds = [rule && this.#ruleFold(rule, ruleText), this.#reasonFold(), editable && this.#editFold(editable)];
     return [
       element("div", { class: "row-buttons question-answers" }, ...buttons),
+      this.#hint,
       ...folds.filter((one) => one instanceof HTMLElement),
     ];
   }
 
-  /** A button that is deaf for the question's first moment. */
+  /** Whether a key or a click answers; who pressed a key too soon is told. */
+  #isMeant(event?: Event): boolean {
+    const accepts = this.#guard.accepts(event);
+    setText(this.#hint, accepts ? "" : this.#context.language.t("That was too soon. Pause for a moment, then answer."));
+    return accepts;
+  }
+
+  /** A button that is deaf while the question is not read yet. */
   #button(
     label: string,
     key: string | undefined,
@@ -140,7 +180,7 @@ export class QuestionView {
       key !== undefined && element("kbd", { "aria-hidden": "true" }, key.toUpperCase()),
     );
     made.addEventListener("click", (event) => {
-      if (this.#guard.accepts(event)) press();
+      if (this.#isMeant(event)) press();
     });
     if (key !== undefined) this.#keys.set(key, made);
     return made;
@@ -149,10 +189,11 @@ export class QuestionView {
   #ruleFold(rule: RuleView, ruleText: string): HTMLElement {
     const { t } = this.#context.language;
     const written = rule.command === undefined ? (rule.path ?? rule.tool) : rule.command.join(" ");
-    const input = element("input", { type: "text", class: "input", dir: "ltr", value: written, tabindex: -1 });
+    const shown = exactText(written);
+    const input = element("input", { type: "text", class: "input", dir: "ltr", value: shown, tabindex: -1 });
     const isOfServer = rule.tool.startsWith("mcp_");
-    input.disabled = rule.command === undefined && rule.path === undefined && !isOfServer;
-    const changed = (): { readonly rule?: string } => (input.value === written ? {} : { rule: input.value });
+    input.disabled = (rule.command === undefined && rule.path === undefined && !isOfServer) || shown !== written;
+    const changed = (): { readonly rule?: string } => (input.value === shown ? {} : { rule: input.value });
     return this.#fold(
       "rule",
       element(
@@ -165,7 +206,7 @@ export class QuestionView {
           : t("Allow commands that begin with"),
         input,
       ),
-      ruleText !== "" && element("p", { class: "question-reason" }, ruleText),
+      ruleText !== "" && element("p", { class: "question-reason" }, ...exactNodes(ruleText)),
       element(
         "div",
         { class: "row-buttons question-answers" },
@@ -226,7 +267,7 @@ export class QuestionView {
     if (fold?.hidden === false) {
       const field = fold.querySelector<HTMLInputElement | HTMLTextAreaElement>("input:enabled, textarea");
       (field ?? fold.querySelector<HTMLElement>("button"))?.focus();
-    } else this.element.focus({ preventScroll: true });
+    } else this.#goHome();
   }
 
   #key(event: KeyboardEvent): void {
@@ -234,7 +275,7 @@ export class QuestionView {
     if (isTyped) event.stopPropagation(); // the keys of the transcript are not meant
     if (event.key === "Escape" && [...this.#folds.values()].some(({ hidden }) => !hidden)) {
       for (const fold of this.#folds.values()) fold.hidden = true;
-      this.element.focus({ preventScroll: true });
+      this.#goHome();
       event.preventDefault();
       event.stopPropagation();
       return;
@@ -243,7 +284,8 @@ export class QuestionView {
     if (pressed === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    if (this.#guard.accepts()) pressed.click();
+    // A click by a script is one by a key, and asks the guard itself.
+    pressed.click();
   }
 
   #openDiff(): void {
@@ -260,7 +302,12 @@ export class QuestionView {
 }
 
 function warningLine(text: string): HTMLElement {
-  return element("p", { class: "question-warning" }, element("span", { "aria-hidden": "true" }, "⚠ "), text);
+  return element(
+    "p",
+    { class: "question-warning" },
+    element("span", { "aria-hidden": "true" }, "⚠ "),
+    ...exactNodes(text),
+  );
 }
 
 function isObject(text: string): boolean {

@@ -4,6 +4,7 @@ import type { TranscriptHost } from "../host.js";
 import type { MarkdownView } from "../markdown/markdownView.js";
 import type { Language } from "../texts.js";
 import type { Ticker } from "../ticker.js";
+import type { Quiet } from "./guard.js";
 
 /** What a key asks of the row that has the focus. */
 export type RowCommand = "copy" | "retry" | "fork" | "pin" | "undo" | "open";
@@ -30,6 +31,8 @@ export interface RowContext {
   readonly host: TranscriptHost;
   readonly language: Language;
   readonly ticker: Ticker;
+  /** Whether a key or a click is meant for a question. */
+  readonly quiet: Quiet;
   /** The session belongs to another process: nothing that changes it is offered. */
   readonly readOnly: boolean;
   /** Whether the prompt of a turn can be sent again now. */
