@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gemini_companion.engine.history.tool_entries import ToolRule
+from gemini_companion.tools.shell.git import Prints
 from gemini_companion.tools.shell.judge import judge
 from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts, Sought
 
@@ -82,6 +83,10 @@ class ToldFacts:
     def repository(self, folder: str) -> str:
         """As told."""
         return self.repository_runs
+
+    def printed(self, folder: str, prints: Prints) -> str:
+        """Nothing speaks against it."""
+        return ""
 
     def program(self, name: str) -> str | None:
         """As told."""

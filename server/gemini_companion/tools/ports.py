@@ -262,8 +262,12 @@ class CommandRunner(Protocol):
         silence_seconds: float | None = None,
         sandbox: SandboxWish,
         on_output: Callable[[str], None],
+        looks_in: str = "",
     ) -> RunningCommand:
-        """Start it; after `limit_seconds`, or `silence_seconds` without output, it is stopped (`None`: never)."""
+        """Start it; after `limit_seconds`, or `silence_seconds` without output, it is stopped (`None`: never).
+
+        With `looks_in` nothing of the line does more than look, and `git` looks into the repository of that folder.
+        """
         ...
 
     def describe_sandbox(self, wish: SandboxWish, roots: Sequence[str]) -> str:

@@ -141,6 +141,8 @@ class ToolContext:
     """Why a person is to be asked although the rules would let the call through; empty where that is not so."""
     asks: str = ""
     """Why a person is asked about a command unless a rule allows it: it is neither theirs nor the model's."""
+    looks_in: str = ""
+    """The folder in whose repository `git` looks, for a command that nobody was asked about and that only looks."""
     agent_session_id: str = ""
     """The session of the subagent that works for the call, from its beginning on; however the call ends, it stays."""
     may_show: Callable[[str], bool] = lambda path: True

@@ -97,11 +97,15 @@ def _own(env: Mapping[str, str]) -> tuple[str, ...]:
 
 def build_judge(env: Mapping[str, str]) -> DiskJudge:
     """What judges shell lines."""
-    from gemini_companion.adapters.processes.environment import program_finder
+    from gemini_companion.adapters.processes.environment import clean, program_finder
     from gemini_companion.adapters.processes.judging import DiskJudge
 
-    own = (str(data_directory(env)),)
-    return DiskJudge(home=str(home_directory(env)), find_program=program_finder(env), private=own)
+    return DiskJudge(
+        home=str(home_directory(env)),
+        find_program=program_finder(env),
+        private=(str(data_directory(env)),),
+        environment=clean(env),
+    )
 
 
 def build_tooling(env: Mapping[str, str], commands: Commands, settings: SettingsService) -> Tooling:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from gemini_companion.adapters.processes import folders, repositories
+from gemini_companion.adapters.processes import folders
+from gemini_companion.adapters.processes.environment import clean
+from gemini_companion.adapters.processes.repositories import Repositories, Repository, Strange
 from gemini_companion.engine.history.tool_entries import Decision, ToolRule
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.tools.paths import innermost
+from gemini_companion.tools.shell.git import Prints
 from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts, Sought
 from gemini_companion.tools.tool import Touched
 from gemini_companion.tools.workspace.guarded import Guard, guard_of_path, may_be_allowed
@@ -20,7 +23,7 @@ class DiskJudge:
     """Judges lines.
 
     `find_program` finds what the shell of commands would start. `private` are the daemon's own folders and files; of
-    each workspace folder, its settings file is one too.
+    each workspace folder, its settings file is one too. `environment` is what commands get; git is asked with it.
     """
 
     def __init__(
@@ -29,11 +32,15 @@ class DiskJudge:
         home: str,
         find_program: Callable[[str], str | None],
         private: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
         guard: Guard = guard_of_path,
     ) -> None:
         self._guard = guard
         self._home = os.path.realpath(home)
         self._find_program = find_program
+        self._repositories = Repositories(
+            clean(os.environ) | {"HOME": home} if environment is None else environment, find_program
+        )
         self._private = (os.path.join(home, ".gemini"), *private)
 
     def __call__(
@@ -57,6 +64,7 @@ class DiskJudge:
         facts = _DiskFacts(
             home=self._home,
             find_program=self._find_program,
+            repositories=self._repositories,
             roots=roots,
             ours=tuple(os.path.realpath(path) for path in ours),
             of_file=of_file,
@@ -74,6 +82,7 @@ class _DiskFacts:
         *,
         home: str,
         find_program: Callable[[str], str | None],
+        repositories: Repositories,
         roots: Sequence[str],
         ours: Sequence[str],
         of_file: Callable[[Touched], Decision],
@@ -83,6 +92,9 @@ class _DiskFacts:
         self._guard = guard
         self._home = home
         self._find = find_program
+        self._repositories = repositories
+        self._around: dict[str, Repository | Strange | None] = {}
+        self._printed: dict[tuple[str, Prints], str] = {}
         self._roots = roots
         self._ours = tuple(_folded(path) for path in ours)
         self._of_file = of_file
@@ -115,7 +127,85 @@ class _DiskFacts:
         return self._below[key]
 
     def repository(self, folder: str) -> str:
-        return repositories.runs(os.path.realpath(folder))
+        found = self._repository_of(os.path.realpath(folder))
+        if isinstance(found, Strange):
+            return found.reason
+        others = (one for one in self._around.values() if not isinstance(one, Strange))
+        if any((one and one.git) != (found and found.git) for one in others):
+            return "the line looks into more than one repository"
+        return ""
+
+    def printed(self, folder: str, prints: Prints) -> str:
+        key = (os.path.realpath(folder), prints)
+        if key not in self._printed:
+            self._printed[key] = self._why_not_print(*key)
+        return self._printed[key]
+
+    def _repository_of(self, folder: str) -> Repository | Strange | None:
+        if folder not in self._around:
+            try:
+                self._around[folder] = self._repositories.around(folder)
+            except Strange as strange:
+                self._around[folder] = strange
+        return self._around[folder]
+
+    def _why_not_print(self, folder: str, prints: Prints) -> str:
+        repository = self._repository_of(folder)
+        if isinstance(repository, Strange):
+            return repository.reason
+        if prints.names is None:
+            return f"with these options it cannot be said which files `git {prints.subcommand}` shows"
+        if repository is None:
+            is_of_files = prints.subcommand == "diff" and prints.operands and prints.names
+            return "there is no repository here, so `git diff` compares the files themselves" if is_of_files else ""
+        if prints.subcommand == "diff" and any(
+            os.path.lexists(path := os.path.join(folder, one)) and not _holds(repository.top, os.path.realpath(path))
+            for one in prints.operands
+        ):
+            return "`git diff` compares what is no part of the repository"
+        if why := self._why_not_objects(repository, folder, prints):
+            return why
+        names = self._repositories.names(repository, folder, prints.names) if prints.names else []
+        if names is None:
+            return f"git does not say in time which files `git {prints.subcommand}` shows; name fewer commits or files"
+        for name in names:
+            for place in {name, name.partition(":")[2] if prints.subcommand == "grep" else name} - {""}:
+                path = os.path.normpath(os.path.join(repository.top, place.lstrip("\n")))
+                if why := self._why_not_show(path):
+                    return why
+        return ""
+
+    def _why_not_objects(self, repository: Repository, folder: str, prints: Prints) -> str:
+        """Why not what words name by themselves may be shown: a file in a commit, an object by its id."""
+        if not prints.objects:
+            return ""
+        ends = (end.lstrip("^.") for word in prints.objects for end in (word, *word.split("..")))
+        words = [word for end in dict.fromkeys(ends) if end for word in (end, f"{end}^{{}}")]
+        if any("\n" in word for word in words):
+            return "a word has a line break"
+        kinds = self._repositories.kinds(repository, folder, words)
+        if kinds is None:
+            return "git does not say what these words name"
+        for word, kind in zip(words, kinds, strict=True):
+            word = word.removesuffix("^{}")
+            if kind == "tree" and prints.subcommand == "diff":
+                return f"of {word}, git does not say which files it shows"
+            if kind != "blob":
+                continue
+            if ":" not in word:
+                return f"{word} is an object of which the file's name is not known"
+            behind = word
+            while ":" in behind:
+                behind = behind.partition(":")[2]
+                for base in (repository.top, folder):
+                    if why := self._why_not_show(os.path.normpath(os.path.join(base, behind.lstrip("/")))):
+                        return why
+        return ""
+
+    def _why_not_show(self, path: str) -> str:
+        if innermost(path, self._roots) is None:
+            return f"it shows {path}, which is outside the workspace; `-- .` leaves that out"
+        return self._trouble_with(path, "read")
 
     def _trouble_with(self, path: str, how: Literal["read", "write"]) -> str:
         """Why a file that is found below a folder must not be read unasked; why a rule forbids to write it."""
@@ -186,6 +276,10 @@ def _kind(path: str) -> tuple[Literal["file", "folder", "missing", "other"], boo
     if stat.S_ISREG(mode):
         return "file", bool(mode & 0o111)
     return "folder" if stat.S_ISDIR(mode) else "other", False
+
+
+def _holds(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _folded(path: str) -> str:

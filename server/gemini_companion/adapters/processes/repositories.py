@@ -1,95 +1,405 @@
-"""What a git repository's own settings have `git` run when it merely looks.
+"""Git asked without anything of a repository's own running.
 
-Somebody who makes a repository decides its `.git/config`: a diff driver, a filter, a program for signatures. What the
-person's own settings name is theirs to run, so only what comes with the repository is read. Of it, only what is known
-to run nothing counts as harmless.
+Whoever makes a repository decides its settings, and with them what git runs when it merely looks: filters, converters,
+monitors, hooks. What the person's own settings name is theirs to run.
+
+Git itself says where the repository of a folder is and what its settings are: to say either runs nothing, and a second
+reader of git's files would read some of them in another way than git does. Only settings that are known to run nothing
+are harmless. What looks then has a folder of ours in place of the one with the settings (`GIT_COMMON_DIR`): it holds
+the harmless ones as they were listed, and no hooks. So it does not matter what the repository's settings say by then.
 """
 
 from __future__ import annotations
 
 import glob
 import os
-import re
-from collections.abc import Iterator
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
-from gemini_companion.adapters.processes.folders import MOST_BELOW
 from gemini_companion.tools.shell.programs import words_of
 
+SECONDS: Final = 2.0
+"""Longest wait for one answer of git."""
 _MOST: Final = 256_000
-"""Characters of a file of settings."""
-_MOST_MODULES: Final = 100
-"""Submodules, whose settings count as well: `git status` looks into them."""
+"""Bytes of settings."""
+_MOST_NAMES: Final = 8_000_000
+"""Bytes of names of files."""
+_MOST_WITHIN: Final = 100
+"""Repositories within a repository, whose settings count as well: `git status` looks into them."""
 _MOST_OF_INDEX: Final = 64_000_000
 _OTHER: Final = (0o160000).to_bytes(4, "big")
 """The mode of a repository within a repository. By chance other bytes of an index may be the same: no harm."""
-_PLAIN_FOLDER: Final = re.compile(r'(?=[^"]*$|"[^"]*"$)"?([\w./~ -]*)"?')
-_SECTION: Final = re.compile(r"""\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]""")
-_KEY: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*))?$")
-_HARMLESS: Final = words_of(
-    """advice alias am apply branch browser color column commit credential fetch format gc github gitlab gui http https
-    i18n index init interactive lfs maintenance merge mergetool notes pack pager pretty protocol pull push rebase
-    receive rerere safe sendemail sequence ssh stash status tag transfer url user versionsort worktree"""
+SHADOW: Final = "gemini-companion-git-"
+"""How the names of folders begin that stand in for a repository's own."""
+_QUIET: Final = ("--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false")
+
+ANY: Final = frozenset(("*",))
+_BOOLEAN: Final = words_of("true false yes no on off 1 0")
+_HARMLESS: Final[Mapping[str, frozenset[str]]] = {
+    "advice": ANY,
+    "alias": ANY,  # no alias takes the place of a command of git's own
+    "am": words_of("keepcr threeway"),
+    "apply": words_of("ignorewhitespace whitespace"),
+    "author": words_of("name email"),
+    "blame": words_of("blankboundary coloring date showemail showroot"),
+    "branch": ANY,
+    "checkout": words_of("defaultremote guess workers thresholdforparallelism"),
+    "clean": words_of("requireforce"),
+    "clone": words_of("defaultremotename filtersubmodules rejectshallow"),
+    "color": ANY,
+    "column": ANY,
+    "commit": words_of("cleanup gpgsign status template verbose"),
+    "committer": words_of("name email"),
+    "core": words_of(
+        """abbrev autocrlf bare bigfilethreshold checkroundtripencoding checkstat commentchar commentstring
+        commitgraph compression deltabasecachelimit eol excludesfile filemode fscache fsync fsyncmethod
+        fsyncobjectfiles hidedotfiles ignorecase ignorestat logallrefupdates longpaths maxtreedepth multipackindex
+        notesref packedgitlimit packedgitwindowsize pager precomposeunicode preferredsymlinkrefs preloadindex protecthfs
+        protectntfs quotepath repositoryformatversion safecrlf sharedrepository sparsecheckout sparsecheckoutcone
+        splitindex symlinks trustctime untrackedcache usereplacerefs warnambiguousrefs whitespace"""
+    ),
+    "credential": words_of("username usehttppath"),
+    "diff": words_of(
+        """algorithm autorefreshindex colormoved colormovedws context dirstat ignoresubmodules indentheuristic
+        interhunkcontext mnemonicprefix noprefix relative renamelimit renames statgraphwidth suppressblankempty
+        wserrorhighlight xfuncname binary funcname tool guitool"""
+    ),
+    "extensions": words_of(
+        "compatobjectformat objectformat refstorage worktreeconfig noop preciousobjects relativeworktrees"
+    ),
+    "feature": words_of("experimental manyfiles"),
+    "fetch": words_of(
+        """all fsckobjects negotiationalgorithm output parallel prune prunetags recursesubmodules showforcedupdates
+        unpacklimit writecommitgraph"""
+    ),
+    "format": words_of("pretty"),
+    "gc": ANY,
+    "github": ANY,
+    "gitlab": ANY,
+    "grep": words_of("column extendedregexp fullname linenumber patterntype threads"),
+    "gui": words_of("wmstate geometry encoding spellingdictionary"),
+    "http": words_of("postbuffer sslverify version lowspeedlimit lowspeedtime followredirects maxrequests"),
+    "i18n": ANY,
+    "index": ANY,
+    "init": words_of("defaultbranch"),
+    "lfs": words_of(
+        """access allowincompletepush batch concurrenttransfers fetchexclude fetchinclude locksverify pushurl
+        repositoryformatversion skipdownloaderrors url"""
+    ),
+    "log": words_of("abbrevcommit date decorate diffmerges excludedecoration follow graphcolors mailmap showroot"),
+    "maintenance": words_of("auto autodetach strategy repo"),
+    "merge": words_of("branchdesc conflictstyle ff log renamelimit renames stat suppressdest verbosity"),
+    "notes": words_of("displayref mergestrategy"),
+    "pack": ANY,
+    "pull": words_of("ff octopus rebase twohead"),
+    "push": words_of("autosetupremote default followtags gpgsign pushoption recursesubmodules useforceifincludes"),
+    "rebase": words_of(
+        "abbreviatecommands autosquash autostash forkpoint missingcommitscheck rebasemerges stat updaterefs"
+    ),
+    "receive": words_of("autogc denycurrentbranch denydeletecurrent denydeletes denynonfastforwards fsckobjects"),
+    "remote": words_of(
+        "fetch gh-resolved mirror prune prunetags push pushdefault pushurl skipdefaultupdate skipfetchall tagopt url"
+    ),
+    "rerere": words_of("autoupdate enabled"),
+    "safe": ANY,  # git heeds these nowhere but in the person's own settings
+    "stash": words_of("showincludeuntracked showpatch showstat"),
+    "status": words_of(
+        """aheadbehind branch displaycommentprefix relativepaths renamelimit renames short showstash
+        showuntrackedfiles submodulesummary"""
+    ),
+    "submodule": words_of("active branch fetchjobs ignore path propagatebranches recurse shallow update url"),
+    "tag": words_of("forcesignannotated gpgsign sort"),
+    "transfer": words_of("fsckobjects hiderefs unpacklimit"),
+    "url": words_of("insteadof pushinsteadof"),
+    "user": words_of("email name signingkey useconfigonly"),
+    "versionsort": ANY,
+    "worktree": words_of("guessremote userelativepaths"),
+}
+"""Keys, by their section, by which nothing runs when git looks and of which no helper of git's makes anything run."""
+_NOT_TAKEN: Final = frozenset(
+    (
+        *("core.fsmonitor", "core.hookspath", "core.pager", "core.worktree", "core.bare", "core.untrackedcache"),
+        "extensions.worktreeconfig",
+    )
 )
-"""Sections of which nothing runs when `git` looks, or only on a terminal."""
-_CORE: Final = words_of(
-    """abbrev autocrlf bare bigfilethreshold checkstat commentchar compression deltabasecachelimit eol excludesfile
-    filemode fscache fsmonitor fsync hidedotfiles ignorecase ignorestat logallrefupdates longpaths multipackindex
-    packedgitlimit packedgitwindowsize pager precomposeunicode preloadindex protecthfs protectntfs quotepath
-    repositoryformatversion safecrlf sharedrepository sparsecheckout sparsecheckoutcone splitindex symlinks trustctime
-    untrackedcache warnambiguousrefs whitespace"""
-)
-"""`fsmonitor` and `pager` would run something: commands run with variables that take their place."""
-_DIFF: Final = words_of(
-    """algorithm autorefreshindex colormoved colormovedws context dirstat ignoresubmodules indentheuristic
-    interhunkcontext mnemonicprefix noprefix relative renamelimit renames statgraphwidth suppressblankempty
-    wserrorhighlight xfuncname binary funcname tool guitool"""
-)
+"""Harmless where they stand, and of no use among settings of ours."""
 _LARGE_FILES: Final = frozenset(
     ("git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs smudge --skip -- %f", "git-lfs filter-process", "true")
 )
+_SHARED: Final = ("objects", "refs", "packed-refs", "reftable", "logs", "shallow", "worktrees")
+"""What of a repository's folder has data and decides nothing."""
+_SHARED_INFO: Final = ("exclude", "attributes", "grafts")
 
 
-def runs(folder: str) -> str:
-    """The setting, of the repository that a folder is in, by which `git` may run something; empty if there is none."""
-    top = _top(folder)
-    return "" if not top else _of_repository(top) or _of_those_within(top)
+class Strange(Exception):
+    """Git may run something of a repository's own, or does not say. `reason` is for people, `git` its folder."""
+
+    def __init__(self, reason: str, git: str = "", top: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.git = git
+        self.top = top
 
 
-def _of_repository(top: str) -> str:
-    git = _git_folder(top)
-    common = _named_in(os.path.join(git, "commondir"), "", git) or git
-    for one in dict.fromkeys((git, common)):
-        if found := _hook(os.path.join(one, "hooks")):
-            return found
-    for path in _settings_files(git, common):
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository with a work tree in which nothing runs when git looks. Absolute paths."""
+
+    top: str
+    """Of the work tree."""
+    git: str
+    """The folder with what is this work tree's own."""
+    common: str
+    """The folder with what all its work trees share."""
+    settings: tuple[tuple[bytes, bytes | None], ...] = ()
+    """Its own, those that are of use; a key alone stands for `true`."""
+
+
+class Repositories:
+    """Asks git about repositories. `environment` is what commands get, `find_program` what their shell would start."""
+
+    def __init__(self, environment: Mapping[str, str], find_program: Callable[[str], str | None]) -> None:
+        self._environment = {**environment, **_WITHOUT_OTHERS, "LC_ALL": "C"}
+        self._find = find_program
+
+    def around(self, folder: str) -> Repository | None:
+        """The repository that a folder, by its real path, is in; `None` if it is in none.
+
+        Raises `Strange` where git could run something of the repository's own if it merely looked.
+        """
+        if not _may_be_in_one(folder) or self._find("git") is None:
+            return None
+        repository = self._plain(folder)
+        self._check_those_within(repository, [_MOST_WITHIN])
+        return repository
+
+    def names(self, repository: Repository, folder: str, arguments: Sequence[str]) -> list[str] | None:
+        """What git prints with NULs between, or behind; `None` if it fails or takes too long."""
+        said = self._shadowed(repository, folder, arguments)
+        return None if said is None else [os.fsdecode(name) for name in said.split(b"\0") if name]
+
+    def kinds(self, repository: Repository, folder: str, words: Sequence[str]) -> list[str] | None:
+        """What kind of object each word names, as `blob` or `commit`; empty where it names none."""
+        asked = b"".join(os.fsencode(word) + b"\n" for word in words)
+        said = self._shadowed(repository, folder, ("cat-file", "--batch-check=%(objecttype)"), asked)
+        lines = [] if said is None else said.decode("ascii", "replace").splitlines()
+        if said is None or len(lines) != len(words):
+            return None
+        return [line if line in {"blob", "tree", "commit", "tag"} else "" for line in lines]
+
+    def _plain(self, folder: str) -> Repository:
+        """The repository that git finds for a folder, those within not looked at yet. Raises `Strange`."""
+        paths = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--git-path", "hooks")
+        said = self._said(("rev-parse", *paths), folder)
+        lines = [] if said is None else said.split(b"\n")
+        if len(lines) != 5:
+            raise Strange("git does not say plainly which repository this is")
+        top, git, common, hooks = (os.path.normpath(os.path.join(folder, os.fsdecode(line))) for line in lines[:4])
+        listed = self._said(("config", "--list", "--show-scope", "-z"), folder)
+        if listed is None:
+            raise Strange("its settings cannot be read, or are too long", git, top)
+        settings = tuple(_own_settings(listed))
+        is_large, has_hooks_elsewhere = b"filter.lfs." in listed.lower(), False
+        for key, value in settings:
+            if why := _why_not(key, value):
+                raise Strange(why, git, top)
+            has_hooks_elsewhere = has_hooks_elsewhere or key == b"core.hookspath"
+        if not os.path.lexists(os.path.join(top, ".git")) or not (folder + "/").startswith(top.rstrip("/") + "/"):
+            raise Strange("core.worktree leads elsewhere", git, top)
+        if is_large and (why := self._why_not_large(top)):
+            raise Strange(why, git, top)
+        # Of hooks, this alone runs when git writes down what it saw, as `git diff` does.
+        by_itself = os.path.join(common, "hooks")
+        if any(
+            os.path.lexists(os.path.join(one, "post-index-change"))
+            for one in {by_itself, hooks if has_hooks_elsewhere else by_itself}
+        ):
+            raise Strange("the hook post-index-change", git, top)
+        taken = tuple((key, value) for key, value in settings if os.fsdecode(key) not in _NOT_TAKEN)
+        return Repository(top, git, common, taken)
+
+    def _why_not_large(self, top: str) -> str:
+        """Why not the settings that `git-lfs` reads from a work tree are harmless; empty if they are."""
+        path = os.path.join(top, ".lfsconfig")
+        if not os.path.lexists(path):
+            return ""
+        said = self._said(("config", "--file", path, "--no-includes", "--list", "-z"), top)
+        if said is None:
+            return ".lfsconfig cannot be read"
+        keys = [os.fsdecode(entry.partition(b"\n")[0]) for entry in said.split(b"\0") if entry]
+        strange = (key for key in keys if not (key.startswith("lfs.") and _is_listed(key)))
+        return next((f"{key} in .lfsconfig" for key in strange if not key.endswith(".lfsurl")), "")
+
+    def _check_those_within(self, repository: Repository, left: list[int]) -> None:
+        """Raise `Strange` where something may run in a repository that the index has a place for."""
+        if not _has_others(repository.git):
+            return
+        listed = self._said(("ls-files", "--stage", "-z"), repository.top, most=_MOST_OF_INDEX)
+        if listed is None:
+            raise Strange("too many files to see what its submodules have it run", repository.git, repository.top)
+        for entry in listed.split(b"\0"):
+            about, _, name = entry.partition(b"\t")
+            folder = os.path.join(repository.top, os.fsdecode(name))
+            if not about.startswith(b"160000 ") or not os.path.lexists(os.path.join(folder, ".git")):
+                continue
+            left[0] -= 1
+            if left[0] < 0:
+                raise Strange("too many submodules to see what they have it run", repository.git, repository.top)
+            try:
+                within = self._plain(os.path.realpath(folder))
+                if within.git != repository.git:
+                    self._check_those_within(within, left)
+            except Strange as strange:
+                raise Strange(strange.reason, repository.git, repository.top) from strange
+
+    def _said(self, arguments: Sequence[str], folder: str, *, most: int = _MOST) -> bytes | None:
+        return self._asked(arguments, folder, self._environment, most=most)
+
+    def _shadowed(
+        self, repository: Repository, folder: str, arguments: Sequence[str], given: bytes = b""
+    ) -> bytes | None:
+        """What git says that has settings of ours in place of the repository's."""
+        import tempfile
+
+        with suppress(OSError), tempfile.TemporaryDirectory(prefix=SHADOW, ignore_cleanup_errors=True) as shadow:
+            environment = {**self._environment, **shadow_of(repository, shadow)}
+            return self._asked(arguments, folder, environment, given=given, most=_MOST_NAMES)
+        return None
+
+    def _asked(
+        self, arguments: Sequence[str], folder: str, environment: Mapping[str, str], *, most: int, given: bytes = b""
+    ) -> bytes | None:
+        """The output of git; `None` if it fails, takes too long, or says more than `most`."""
+        program = self._find("git")
+        if program is None:
+            return None
         try:
-            with open(path, encoding="utf-8", errors="replace", newline="") as file:
-                text = file.read(_MOST + 1)
-        except FileNotFoundError:
+            process = subprocess.Popen(
+                [program, *_QUIET, *arguments],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except (OSError, ValueError):
+            return None
+        timer = threading.Timer(SECONDS, _end, (process,))
+        timer.start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            with suppress(OSError):
+                process.stdin.write(given)
+                process.stdin.close()
+            said = process.stdout.read(most + 1)
+            if len(said) > most:
+                return None
+            return said if process.wait() == 0 else None
+        finally:
+            _end(process)
+            timer.cancel()
+            with process.stdout:
+                process.wait()
+
+
+_WITHOUT_OTHERS: Final = {
+    "GIT_ALLOW_PROTOCOL": "none",  # what is missing would be fetched, by programs that the repository names
+    "GIT_NO_LAZY_FETCH": "1",
+}
+
+
+def shadow_of(repository: Repository, folder: str) -> dict[str, str]:
+    """Fill a folder with what git is to read in place of a repository's own settings and hooks: the variables for it.
+
+    They are for programs that look and for nothing else: git that is started in another repository would look there.
+    """
+    own = {"GIT_DIR": repository.git, "GIT_WORK_TREE": repository.top, **_WITHOUT_OTHERS}
+    if os.name == "nt":  # links need a right there that few have: what was judged is what there is
+        return own
+    os.makedirs(os.path.join(folder, "info"), exist_ok=True)
+    for name in _SHARED:
+        if os.path.lexists(path := os.path.join(repository.common, name)):
+            os.symlink(path, os.path.join(folder, name))
+    for name in _SHARED_INFO:
+        if os.path.lexists(path := os.path.join(repository.common, "info", name)):
+            os.symlink(path, os.path.join(folder, "info", name))
+    with open(os.path.join(folder, "config"), "wb") as file:
+        file.writelines(_written(key, value) for key, value in repository.settings)
+        file.write(b"[core]\n\tbare = false\n\tfsmonitor = false\n[diff]\n\tignoreSubmodules = dirty\n")
+    return {**own, "GIT_COMMON_DIR": folder}
+
+
+def _written(key: bytes, value: bytes | None) -> bytes:
+    section, _, rest = key.partition(b".")
+    name, _, last = rest.rpartition(b".")
+    inner = b' "' + name.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"' if name else b""
+    if value is None:
+        return b"[%s%s]\n\t%s\n" % (section, inner, last)
+    quoted = value.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n").replace(b"\t", b"\\t")
+    return b'[%s%s]\n\t%s = "%s"\n' % (section, inner, last, quoted)
+
+
+def _own_settings(listed: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+    """Those that come with the repository, of a list with their scopes."""
+    fields = listed.split(b"\0")
+    for scope, entry in zip(fields[::2], fields[1::2], strict=False):
+        if scope in {b"system", b"global", b"command"}:
             continue
-        except OSError:
-            return "they cannot be read"
-        if len(text) > _MOST:
-            return "they are too long to be read"
-        if found := _running(text, top):
-            return found
-    return ""
+        key, behind, value = entry.partition(b"\n")
+        yield key, value if behind else None
 
 
-def _of_those_within(top: str) -> str:
-    """The same of the repositories within a repository, which `git` enters where its index has them."""
-    if not _has_others(_git_folder(top)):
-        return ""
-    left = MOST_BELOW
-    for path, folders, files in os.walk(top):
-        left -= len(folders) + len(files)
-        if left < 0:
-            return "too many files to see what its submodules have it run"
-        if path != top and (".git" in folders or ".git" in files) and (found := _of_repository(path)):
-            return found
-        folders[:] = [name for name in folders if name != ".git"]
-    return ""
+def _why_not(key: bytes, value: bytes | None) -> str:
+    """The key, if something may run by it; empty if nothing does."""
+    name = os.fsdecode(key)
+    section, _, rest = name.partition(".")
+    text = "" if value is None else os.fsdecode(value)
+    match section, rest.rpartition(".")[0], rest.rpartition(".")[2]:
+        case "core", "", "fsmonitor" if text.lower() in _BOOLEAN | {""}:
+            return ""
+        case "core", "", "hookspath" | "worktree":
+            return ""  # it is looked at where it leads
+        case "filter", _, "required":
+            return ""
+        case "submodule", _, "update" if text.startswith("!"):
+            return _shown(name)
+        case "filter", "lfs", "clean" | "smudge" | "process" if text in _LARGE_FILES:
+            return ""
+        case _:
+            return "" if _is_listed(name) else _shown(name)
+
+
+def _is_listed(key: str) -> bool:
+    section, _, rest = key.partition(".")
+    within, _, name = rest.rpartition(".")
+    known = _HARMLESS.get(section, frozenset[str]())
+    if section in {"core", "extensions"} and within:
+        return False
+    return known is ANY or name in known
+
+
+def _shown(key: str) -> str:
+    return key if key.isprintable() and len(key) < 200 else "a setting with an odd name"
+
+
+def _may_be_in_one(folder: str) -> bool:
+    """Whether git could find a repository there, that it has not been told of: a `.git`, or a folder that is one."""
+    while True:
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return True
+        if all(os.path.lexists(os.path.join(folder, name)) for name in ("HEAD", "objects", "refs")):
+            return True
+        above = os.path.dirname(folder)
+        if above == folder:
+            return False
+        folder = above
 
 
 def _has_others(git: str) -> bool:
@@ -108,99 +418,10 @@ def _has_others(git: str) -> bool:
     return False
 
 
-def repository_of(folder: str) -> tuple[str, str] | None:
-    """The top folder of the work tree that a folder is in, and the folder with git's own files; `None` if in none."""
-    top = _top(folder)
-    return (top, _git_folder(top)) if top else None
-
-
-def _hook(folder: str) -> str:
-    """The hook that runs when `git` writes down what it saw, as `git diff` does; empty if there is none."""
-    path = os.path.join(folder, "post-index-change")
-    return "the hook post-index-change" if os.path.lexists(path) else ""
-
-
-def _top(folder: str) -> str:
-    """The folder of the repository that a folder is in; empty if it is in none."""
-    while not os.path.exists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return ""
-        folder = above
-    return folder
-
-
-def _git_folder(top: str) -> str:
-    """The folder with the settings. A file `.git` names it."""
-    path = os.path.join(top, ".git")
-    return (_named_in(path, "gitdir:", top) or path) if os.path.isfile(path) else path
-
-
-def _named_in(path: str, prefix: str, folder: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read(4096)
-    except OSError:
-        return ""
-    return os.path.join(folder, text.removeprefix(prefix).strip()) if text.startswith(prefix) else ""
-
-
-def _settings_files(git: str, common: str) -> Iterator[str]:
-    for folder in dict.fromkeys((git, common)):
-        yield os.path.join(folder, "config")
-        yield os.path.join(folder, "config.worktree")
-    modules = os.path.join(common, "modules")
-    count = 0
-    for folder, _, files in os.walk(modules):
-        if "config" in files:
-            count += 1
-            yield os.path.join(folder, "config") if count <= _MOST_MODULES else modules
-
-
-def _running(text: str, top: str) -> str:
-    section = name = ""
-    text = text.replace("\r\n", "\n")
-    if "\\\n" in text or "\r" in text:  # whether a line goes on in the next depends on what is a comment
-        return "a line that is not plain"
-    for line in text.split("\n"):
-        rest = line
-        if head := _SECTION.match(line):
-            section, _, dotted = head[1].lower().partition(".")
-            name = head[2] or dotted
-            rest = line[head.end() :]
-        rest = rest.strip()
-        if not rest or rest[0] in "#;":
-            continue
-        key = _KEY.match(rest)
-        if key is None:
-            return "a line that cannot be read"
-        if (section, key[1].lower()) == ("core", "hookspath"):
-            named = _PLAIN_FOLDER.fullmatch((key[2] or "").strip())
-            if named is None:
-                return "core.hooksPath"
-            if found := _hook(os.path.join(top, os.path.expanduser(named[1]))):
-                return found
-            continue
-        if not _is_harmless(section, name, key[1].lower(), (key[2] or "").strip()):
-            return ".".join(piece for piece in (section, name, key[1]) if piece)
-    return ""
-
-
-def _is_harmless(section: str, name: str, key: str, value: str) -> bool:
-    match section:
-        case "core":
-            return key in _CORE
-        case "diff":
-            return key in _DIFF
-        case "filter":
-            return key == "required" or (name == "lfs" and value in _LARGE_FILES)
-        case "log":
-            return key != "showsignature"
-        case "extensions":
-            return key in {"objectformat", "refstorage", "worktreeconfig", "noop", "preciousobjects"}
-        case "remote":
-            return key not in {"promisor", "partialclonefilter"}
-        case "submodule":
-            return key in {"active", "url", "path", "branch", "ignore", "recurse", "fetchjobs", "shallow", "update"}
-        case _:
-            return section in _HARMLESS
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        with suppress(OSError):
+            if os.name == "nt":
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL)

@@ -6,7 +6,9 @@ import asyncio
 import json
 import os
 import secrets
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -14,6 +16,7 @@ from typing import Final
 from gemini_companion.adapters.processes import reaper
 from gemini_companion.adapters.processes.environment import TOKEN, clean, program_finder
 from gemini_companion.adapters.processes.output import Output
+from gemini_companion.adapters.processes.repositories import SHADOW, Repositories, Strange, shadow_of
 from gemini_companion.adapters.processes.running import READ, ReapedCommand
 from gemini_companion.adapters.processes.sandbox import Held, Sandboxes
 from gemini_companion.adapters.processes.spills import SpillFolder
@@ -44,6 +47,7 @@ class Runner:
         self._closing = closing
         self._environment = clean(environment)
         self._find = program_finder(environment)
+        self._repositories = Repositories(self._environment, self._find)
         self._spills = SpillFolder(folder) if folder is not None else None
         self._platform = platform
         home = environment.get("HOME") or os.path.expanduser("~")
@@ -64,15 +68,26 @@ class Runner:
         silence_seconds: float | None = None,
         sandbox: SandboxWish,
         on_output: Callable[[str], None],
+        looks_in: str = "",
     ) -> ReapedCommand:
         """Start a line in a session of its own.
 
-        `limit_seconds` stop it, and so do `silence_seconds` without output; `None`: it may run for ever. Raises
-        `ToolRefusal` where there is no shell, no such folder, or no sandbox though one is demanded.
+        `limit_seconds` stop it, and so do `silence_seconds` without output; `None`: it may run for ever. With
+        `looks_in` nothing of the line does more than look, and `git` looks into the repository of that folder: nothing
+        of the repository's own runs then, whatever its settings say by now. Raises `ToolRefusal` where there is no
+        shell, no such folder, or no sandbox though one is demanded.
         """
         if "\0" in line:
             raise ToolRefusal("The command has a NUL in it. Nothing was run.")
-        shell, held, folder = await asyncio.to_thread(self._prepare, line, cwd, tuple(roots), sandbox)
+        shell, held, folder, more = await asyncio.to_thread(
+            self._prepare, line, cwd, tuple(roots), sandbox, looks_in
+        )
+        shadow = more.get("GIT_COMMON_DIR", "")
+
+        def release() -> None:
+            held.release()
+            _remove(shadow)
+
         token = secrets.token_hex(16)
         status, says_status = os.pipe()
         kept = [(one.descriptor, one.path) for one in held.placeholders if one.descriptor >= 0]
@@ -89,7 +104,7 @@ class Runner:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
-                env={**self._environment, TOKEN: token},
+                env={**self._environment, **more, TOKEN: token},
                 cwd="/",
                 pass_fds=(says_status, *(descriptor for descriptor, _ in kept)),
                 start_new_session=True,
@@ -97,7 +112,7 @@ class Runner:
             )
         except BaseException as fault:
             os.close(status)
-            held.release()
+            release()
             if isinstance(fault, OSError):
                 raise ToolRefusal(f"The command could not be started: {fault.strerror}.") from fault
             raise
@@ -113,7 +128,7 @@ class Runner:
             sandbox=held.description,
             token=token,
             on_output=on_output,
-            on_end=held.release,
+            on_end=release,
         )
         self._running = {command for command in self._running if not command.has_ended}
         self._running.add(running)
@@ -133,12 +148,38 @@ class Runner:
             await asyncio.to_thread(self._spills.remove)
 
     def _prepare(
-        self, line: str, cwd: str, roots: tuple[str, ...], sandbox: SandboxWish
-    ) -> tuple[tuple[str, ...], Held, str | None]:
+        self, line: str, cwd: str, roots: tuple[str, ...], sandbox: SandboxWish, looks_in: str
+    ) -> tuple[tuple[str, ...], Held, str | None, dict[str, str]]:
         if not os.path.isdir(cwd):
             raise ToolRefusal(f"There is no folder {cwd}. Nothing was run.")
         shell = self._shell(line)
-        return shell, self._sandboxes.choose(sandbox, roots), self._spill_folder()
+        shadow, more = self._shadow(looks_in)
+        try:
+            held = self._sandboxes.choose(sandbox, roots)
+        except BaseException:
+            _remove(shadow)
+            raise
+        if shadow and held.arguments[:1] and held.arguments[0].endswith("bwrap"):
+            held.arguments += ("--ro-bind", shadow, shadow)  # other folders for what passes are empty in there
+        return shell, held, self._spill_folder(), more
+
+    def _shadow(self, looks_in: str) -> tuple[str, dict[str, str]]:
+        """A folder with what `git` reads in place of a repository's settings, and the variables that have it do so."""
+        try:
+            repository = self._repositories.around(os.path.realpath(looks_in)) if looks_in else None
+        except Strange as strange:
+            raise ToolRefusal(
+                f"Nothing was run: meanwhile the repository has `git` run what its settings say ({strange.reason})."
+                " Call it again: then the user is asked."
+            ) from strange
+        if repository is None:
+            return "", {}
+        folder = tempfile.mkdtemp(prefix=SHADOW)
+        try:
+            return folder, shadow_of(repository, folder)
+        except OSError as fault:
+            _remove(folder)
+            raise ToolRefusal(f"The command could not be started: {fault.strerror}.") from fault
 
     def _shell(self, line: str) -> tuple[str, ...]:
         if self._platform == "win32":
@@ -150,3 +191,8 @@ class Runner:
 
     def _spill_folder(self) -> str | None:
         return self._spills.made() if self._spills is not None else None
+
+
+def _remove(folder: str) -> None:
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -106,7 +106,10 @@ class ConsentService:
         inquiry = _Inquiry(session, client, call, tool, proposal, context)
         edited = self._edited.pop(inquiry.key, None)
         case = await self._case(inquiry)
+        context.looks_in = ""
         if settled := _settled(case):
+            if settled.allowed and case.asked.line is not None:
+                context.looks_in = case.asked.line.looks_in
             return settled
         if edited is not None and edited.covers(call, proposal):
             return Decided(allowed=True, consent="yes, as you changed it")

@@ -55,6 +55,11 @@ class JudgedLine(Protocol):
         ...
 
     @property
+    def looks_in(self) -> str:
+        """The folder in whose repository `git` looks, where the line does nothing but look; empty otherwise."""
+        ...
+
+    @property
     def suggested(self) -> ToolRule | None:
         """A rule that would let this line through, if there may be one."""
         ...

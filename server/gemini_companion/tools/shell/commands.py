@@ -48,6 +48,8 @@ class CommandJudge:
         self._rules = rules
         self._roots = roots
         self._files = files
+        self.git_looks_in: list[str] = []
+        """The folders in which `git` looks."""
 
     def judged(self, node: Command, cwds: frozenset[str]) -> tuple[tuple[str, ...], Finding, frozenset[str] | None]:
         """The words of a command, what is said of it, and where the shell is after it, if it goes elsewhere."""
@@ -142,8 +144,9 @@ class CommandJudge:
             skipped = max(0, (accepted or 0) - (len(argv) - len(words)))
             looks = looked_at(reader, argv[0], words, skipped)
             paths = looks.files
-            if argv[0] == "git" and accepted is None:
-                self._check_repository(cwds)
+            if argv[0] == "git":
+                self._check_repository(argv, cwds)
+                paths = [path for path in paths if not path.startswith((":!", ":^", ":(exclude"))]
             if argv[0] == "diff" and any(self._is_folder(path, cwds) for path in paths):
                 raise NotPlain("`diff` looks into files of a folder that it does not name")
             # With an option that only a rule lets pass, it may write what it would look at: `sed -i`, `sort -o`.
@@ -180,11 +183,17 @@ class CommandJudge:
             findings += [Finding("ask", why) for folder in folders if (why := self._files.below(folder, sought))]
         return findings
 
-    def _check_repository(self, cwds: frozenset[str]) -> None:
-        """Raise `NotPlain` where a repository has `git` run something though it merely looks."""
-        for cwd in cwds:
+    def _check_repository(self, argv: Sequence[str], cwds: frozenset[str]) -> None:
+        """Raise `NotPlain` where a repository has `git` run something though it merely looks, or where it prints what
+        may not be shown. No rule opens that: it is a rule for what git does, not for what repositories do.
+        """
+        prints = git.prints(argv)
+        for cwd in sorted(cwds):
             if found := self._files.repository(cwd):
                 raise NotPlain(f"the repository has `git` run what its settings say ({found})")
+            if prints is not None and (why := self._files.printed(cwd, prints)):
+                raise NotPlain(why)
+            self.git_looks_in.append(cwd)
 
     def _is_folder(self, path: str, cwds: Iterable[str]) -> bool:
         return any(self._files.path(posixpath.join(cwd, path)).kind == "folder" for cwd in cwds)

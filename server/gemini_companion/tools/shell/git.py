@@ -6,6 +6,7 @@ Git takes any unambiguous beginning of a long option, so options are compared as
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from gemini_companion.tools.shell.programs import Reader, words_of
@@ -62,6 +63,107 @@ _COMMANDS: Final[Mapping[str, Reader]] = {
     "tag": Reader("l", long=words_of("list contains merged no-merged sort"), operands="none", attached="n"),
 }
 _GLOBAL: Final = frozenset(("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"))
+
+
+_PRINT_FILES: Final = frozenset(("diff", "grep", "log", "show"))
+"""Subcommands that print what is in files which no word names. `blame` names its file."""
+_PATCH: Final = words_of("p u U c W L patch unified cc patch-with-stat word-diff function-context")
+"""Options with which a patch is printed, whatever others say."""
+_NO_PATCH: Final = words_of("s name-only name-status no-patch numstat raw shortstat stat summary")
+_SELECTING: Final = words_of(
+    "all after author before branches cached cc date diff-filter first-parent follow grep left-right max-count "
+    "merge-base merges no-merges pickaxe-regex remotes reverse simplify-by-decoration since skip staged tags topo-order "
+    "until S G n m c g i"
+)
+"""Options that say of what something is shown. The others of those that are known say how."""
+_HARMLESS_LOG: Final = words_of("textconv no-textconv no-ext-diff")
+
+
+@dataclass(frozen=True, slots=True)
+class Prints:
+    """What is asked of git to know which files a line prints the content of."""
+
+    names: tuple[str, ...] | None
+    """Arguments by which it says all their names, with NULs between; empty if there are none, `None`: not known."""
+    objects: tuple[str, ...] = ()
+    """Words that may name a file's content by itself."""
+    operands: tuple[str, ...] = ()
+    subcommand: str = ""
+
+
+def prints(argv: Sequence[str]) -> Prints | None:
+    """How to find out what a line that only looks prints of files; `None` if it prints nothing of any but by name."""
+    at = next((at for at in range(1, len(argv)) if argv[at] not in _GLOBAL), len(argv))
+    if at >= len(argv) or argv[at] not in _PRINT_FILES:
+        return None
+    before, subcommand = tuple(argv[1:at]), argv[at]
+    if subcommand == "grep":
+        return _of_grep(before, argv[at + 1 :])
+    kept: list[str] = []
+    operands: list[str] = []
+    behind: list[str] = []
+    given: set[str] = set()
+    is_known = True
+    words = list(argv[at + 1 :])
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            behind = ["--", *words]
+            break
+        if not word.startswith("-") or word == "-":
+            operands.append(word)
+            kept.append(word)
+            continue
+        name = word[2:].partition("=")[0] if word.startswith("--") else word[1:2]
+        if word[1:].isdigit():
+            kept.append(word)
+            continue
+        given.add(name)
+        if word.startswith("--"):
+            is_known = is_known and name in _LOG
+            takes_next = name == "max-count" and "=" not in word
+        else:
+            is_known = is_known and (len(word) == 2 or name in "SGnLU")
+            takes_next = name in "SGnL" and len(word) == 2
+        value = [words.pop(0)] if takes_next and words else []
+        if name in _SELECTING:
+            kept += [word, *value]
+    if subcommand == "log" and given.isdisjoint(_PATCH) and (is_known or given - _LOG - _SELECTING <= _HARMLESS_LOG):
+        return None
+    objects = tuple(operands) if subcommand in ("diff", "show") else ()
+    if given.isdisjoint(_PATCH) and not given.isdisjoint(_NO_PATCH):
+        return Prints((), objects if subcommand == "show" else (), tuple(operands), subcommand)
+    # `show` is asked as `log`, which prints nothing of tags, and of merges as much as `show` does with this.
+    asked = ("log", "--no-walk", "--cc") if subcommand == "show" else (subcommand,)
+    shown = () if subcommand == "diff" else ("--format=",)
+    names = (*before, *asked, *kept, "--name-only", "-z", "--no-renames", *shown, "--no-ext-diff", "--no-textconv")
+    return Prints((*names, *behind) if is_known else None, objects, tuple(operands), subcommand)
+
+
+def _of_grep(before: Sequence[str], words: Sequence[str]) -> Prints:
+    reader = _COMMANDS["grep"]
+    has_pattern = is_cached = False
+    operands: list[str] = []
+    behind: list[str] = []
+    at = 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word == "--":
+            behind = ["--", *words[at:]]
+            break
+        if not word.startswith("-") or word == "-":
+            operands.append(word)
+        elif word.startswith("--"):
+            is_cached = is_cached or word == "--cached"
+            at += word[2:] in reader.separate
+        elif not word[1:].isdigit():
+            valued = next((place for place, flag in enumerate(word[1:], 1) if flag in reader.valued), 0)
+            has_pattern = has_pattern or (valued > 0 and word[valued] == "e")
+            at += valued == len(word) - 1
+    asked = ("grep", "--files-with-matches", "--full-name", "--no-color", "-z", "-e", "", *(("--cached",) * is_cached))
+    places = operands if has_pattern else operands[1:]
+    return Prints((*before, *asked, *places, *behind), (), tuple(places), "grep")
 
 
 def looking(argv: Sequence[str]) -> tuple[Reader, Sequence[str]] | None:

@@ -41,8 +41,13 @@ def judge(line: str, *, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule
     if verdict.decision == "allow":
         own, named = CommandRules(rules), [part.argv for part in verdict.parts]
         rule = suggestion(_effective(named[0])) if len(named) == 1 else None
-        by_rules = bool(named) and all(own.allows(_effective(argv)) is not None for argv in named)
-        return msgspec.structs.replace(verdict, suggested=rule, by_rules=by_rules)
+        helped = [own.allows(_effective(argv)) is not None for argv in named]
+        by_rules = bool(named) and all(helped)
+        looks_in = verdict.looks_in
+        if looks_in and any(helped):  # a rule may be about what looks anyway
+            without = tuple(one for one in rules if one.decision != "allow")
+            looks_in = _judged(line, cwd, roots, without, files).looks_in
+        return msgspec.structs.replace(verdict, suggested=rule, by_rules=by_rules, looks_in=looks_in)
     if verdict.decision != "ask":
         return verdict
     asking = [part for part in verdict.parts if part.decision == "ask"]
@@ -68,6 +73,7 @@ def _judged(line: str, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule]
     everywhere = list(_Everywhere(cwd, roots, own, files).found(tree, line))
     parts: list[PartVerdict] = []
     whole: list[Finding] = []
+    looks_in = ""
     try:
         script = _plain(line, tree)
     except NotPlain as unusual:
@@ -80,15 +86,20 @@ def _judged(line: str, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule]
         ]
     else:
         written = WrittenBefore(files)
-        walk = _Walk(line, CommandJudge(own, roots, written), written)
+        commands = CommandJudge(own, roots, written)
+        walk = _Walk(line, commands, written)
         if script.body is not None:
             walk.node(script.body, frozenset((cwd,)))
         parts = walk.parts
         whole = walk.findings
+        looks_in = next(iter(commands.git_looks_in), "")
     parts = [_at_worst(part, everywhere) for part in parts]
     findings = [Finding(part.decision, part.reason) for part in parts] + whole + [found for _, found in everywhere]
     total = worst(findings)
-    return LineVerdict(decision=total.decision, parts=tuple(parts), reason=total.reason, shown=shown)
+    looks_in = looks_in if total.decision == "allow" else ""
+    return LineVerdict(
+        decision=total.decision, parts=tuple(parts), reason=total.reason, shown=shown, looks_in=looks_in
+    )
 
 
 def _plain(line: str, tree: Tree) -> Script:

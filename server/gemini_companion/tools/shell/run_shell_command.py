@@ -96,6 +96,8 @@ class RunShellCommand:
         if not args.is_background:
             limits["limit_seconds"] = context.options.get("command_seconds", COMMAND_SECONDS)
             limits["silence_seconds"] = context.options.get("inactivity_seconds", INACTIVITY_SECONDS)
+        if context.looks_in:
+            limits["looks_in"] = context.looks_in
         cwd = proposal.cwd or context.roots[0]
         running = await context.ports.commands.start(
             args.command,

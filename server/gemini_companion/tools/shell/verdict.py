@@ -7,6 +7,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 import msgspec
 
 from gemini_companion.engine.history.tool_entries import Decision, ToolRule
+from gemini_companion.tools.shell.git import Prints
 
 LineDecision: TypeAlias = Literal["allow", "ask", "deny", "refuse"]
 """`deny`: a rule says no. `refuse`: no rule and no person can have it run."""
@@ -79,7 +80,13 @@ class Facts(Protocol):
         ...
 
     def repository(self, folder: str) -> str:
-        """What in the settings of the repository around a folder has `git` run programs; empty if nothing does."""
+        """What has `git` run programs of the repository around a folder, or why not all of what a line looks into is one
+        repository; empty if nothing speaks against looking.
+        """
+        ...
+
+    def printed(self, folder: str, prints: Prints) -> str:
+        """Why what git prints of files must not be shown unasked; empty if it may."""
         ...
 
 
@@ -114,6 +121,8 @@ class LineVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """Rules that allow name each of its parts."""
     shown: str = ""
     """The line with every sign visible."""
+    looks_in: str = ""
+    """The folder in whose repository `git` looks, where the line does nothing but look and needs no rule for that."""
 
 
 def worst(findings: list[Finding]) -> Finding:

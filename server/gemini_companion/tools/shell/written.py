@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.tools.shell import git
+from gemini_companion.tools.shell.git import Prints
 from gemini_companion.tools.shell.paths import NULL, places_in
 from gemini_companion.tools.shell.programs import BUILT_IN, READERS, RUNNERS, WRAPPERS, WRITERS
 from gemini_companion.tools.shell.rules import name_of
@@ -54,6 +55,12 @@ class WrittenBefore:
     def repository(self, folder: str) -> str:
         """What in the settings of the repository around a folder has `git` run programs."""
         return self._files.repository(folder)
+
+    def printed(self, folder: str, prints: Prints) -> str:
+        """Why what git prints must not be shown unasked; not known once the line has run what may change files."""
+        if not self._is_as_it_was and prints.names != ():
+            return "what git shows may have been changed by what the line does before"
+        return self._files.printed(folder, prints)
 
     def note(self, redirects: Sequence[Redirect], words: Sequence[Word], cwds: frozenset[str]) -> None:
         """Remember what a command may write: its redirections, and every word of a program that may write files."""
