@@ -50,6 +50,7 @@ class ToldFacts:
     in_project: frozenset[str] = frozenset(("tool",))
     troubles_below: Mapping[str, str] = field(default_factory=lambda: {ROOT: ".env may hold a secret"})
     repository_runs: str = ""
+    aliases: Mapping[str, str] | None = field(default_factory=dict[str, str])
 
     def path(self, path: str) -> PathFacts:
         """As told."""
@@ -78,6 +79,10 @@ class ToldFacts:
     def below(self, folder: str, sought: Sought) -> str:
         """As told."""
         return self.troubles_below.get(posixpath.normpath(folder), "") if sought.how == "read" else ""
+
+    def git_aliases(self, folder: str) -> Mapping[str, str] | None:
+        """As told."""
+        return self.aliases
 
     def repository(self, folder: str) -> str:
         """As told."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Sequence
-from typing import Literal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Literal
 
 from gemini_companion.adapters.processes import folders, repositories
 from gemini_companion.engine.history.tool_entries import Decision, ToolRule
@@ -14,6 +15,8 @@ from gemini_companion.tools.paths import innermost, parts_below
 from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts, Sought
 from gemini_companion.tools.tool import Touched
 from gemini_companion.tools.workspace.guarded import guard_of
+
+_SECONDS_FOR_ALIASES: Final = 2.0
 
 
 class DiskJudge:
@@ -79,6 +82,7 @@ class _DiskFacts:
         self._paths: dict[str, PathFacts] = {}
         self._programs: dict[str, str | None] = {}
         self._below: dict[tuple[str, Sought], str] = {}
+        self._aliases: dict[str, Mapping[str, str] | None] = {}
 
     @property
     def home(self) -> str:
@@ -102,6 +106,12 @@ class _DiskFacts:
         if key not in self._below:
             self._below[key] = folders.trouble_below(*key, lambda path: self._trouble_with(path, sought.how))
         return self._below[key]
+
+    def git_aliases(self, folder: str) -> Mapping[str, str] | None:
+        if folder not in self._aliases:
+            git = self.program("git")
+            self._aliases[folder] = _aliases(git, folder, self._home) if git else None
+        return self._aliases[folder]
 
     def repository(self, folder: str) -> str:
         return repositories.runs(os.path.realpath(folder))
@@ -168,3 +178,31 @@ def _kind(path: str) -> Literal["file", "folder", "missing", "other"]:
 def _folded(path: str) -> str:
     """Names that a disk may take for the same are the same."""
     return os.path.normcase(path).casefold()
+
+
+def _aliases(git: str, folder: str, home: str) -> Mapping[str, str] | None:
+    """What the person's settings of `git` and the repository's call commands; `None` if git does not say.
+
+    To list settings git runs nothing that they name.
+    """
+    environment = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "XDG_CONFIG_HOME") if name in os.environ}
+    try:
+        listed = subprocess.run(
+            [git, "--no-pager", "config", "--null", "--includes", "--get-regexp", r"^alias\."],
+            cwd=folder,
+            env={**environment, "HOME": home, "GIT_TERMINAL_PROMPT": "0"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS_FOR_ALIASES,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    if listed.returncode not in {0, 1}:  # 1: there are none
+        return None
+    found: dict[str, str] = {}
+    for entry in listed.stdout.decode("utf-8", "replace").split("\0"):
+        key, newline, text = entry.partition("\n")
+        if newline:
+            found[key.removeprefix("alias.").removesuffix(".command").casefold()] = text
+    return found

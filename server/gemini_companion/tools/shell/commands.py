@@ -61,10 +61,7 @@ class CommandJudge:
             start = unwrapped(expanded)
             inner = expanded[start:]
             self._check_program(words[start])
-            if denied := self._rules.denies(inner):
-                findings.append(Finding("deny", f"a rule forbids {denied}"))
-            if asked := self._rules.asks(expanded) or self._rules.asks(inner):
-                findings.append(Finding("ask", f"a rule asks about {asked}"))
+            findings += self._rules.found(expanded, cwds)
             if inner[0] == "cd" and start == 0:
                 entered = self._entered(inner, cwds)
             else:

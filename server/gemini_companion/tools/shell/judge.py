@@ -58,11 +58,10 @@ def _judged(line: str, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule]
     if "\0" in line:
         reason = "it has a NUL in it, at which programs stop reading"
         return LineVerdict(decision="refuse", parts=(), reason=reason, shown=shown)
-    own = CommandRules(rules)
+    own = CommandRules(rules, files)
     is_long = len(line.encode("utf-8", "replace")) > MAX_BYTES
     if is_long:
-        rough = own.denies_roughly(line)
-        found = Finding("deny", f"a rule forbids {rough}") if rough else Finding("ask", "it is too long to be judged")
+        found = worst([*own.found_roughly(line), Finding("ask", "it is too long to be judged")])
         return LineVerdict(decision=found.decision, parts=(), reason=found.reason, shown=shown)
     tree = Tree(line)
     everywhere = list(_Everywhere(cwd, roots, own, files).found(tree, line))
@@ -71,9 +70,7 @@ def _judged(line: str, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule]
     try:
         script = _plain(line, tree)
     except NotPlain as unusual:
-        whole.append(Finding("ask", unusual.reason))
-        if rough := own.denies_roughly(line):
-            whole.append(Finding("deny", f"a rule forbids {rough}"))
+        whole += [Finding("ask", unusual.reason), *own.found_roughly(line)]
         parts = [
             PartVerdict(text=visible(text), argv=(), decision="ask", reason=unusual.reason)
             for text, _ in list(tree.commands())[:MAX_COMMANDS]
@@ -119,8 +116,7 @@ class _Everywhere:
     def found(self, tree: Tree, line: str, depth: int = 0) -> Iterator[tuple[str, Finding]]:
         """The text of a command, and what is said of it."""
         for text, argv in tree.commands():
-            if rule := self._own.denies(argv):
-                yield text, Finding("deny", f"a rule forbids {rule}")
+            yield from ((text, found) for found in self._own.found(argv, (self._cwd,)))
             if found := destroying(argv, self._cwd, self._roots, self._files):
                 yield text, found
             for word in argv:
@@ -139,8 +135,7 @@ class _Everywhere:
                     yield "", ours
 
     def _too_many(self, text: str, argv: Sequence[str]) -> Iterator[tuple[str, Finding]]:
-        if rough := self._own.denies_roughly(" ".join(argv)):
-            yield text, Finding("deny", f"a rule forbids {rough}")
+        yield from ((text, found) for found in self._own.found_roughly(" ".join(argv)))
         yield text, Finding("ask", "it has too many lines within lines")
 
 

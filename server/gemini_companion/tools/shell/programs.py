@@ -203,6 +203,12 @@ RUNNERS: Final = words_of(
 )
 """What runs what its words say, beyond those that are unwrapped."""
 
+STARTERS: Final = words_of(
+    "asdf aws-vault bundle bunx chronic conda corepack cross-env direnv doppler dotenv dumb-init gosu hatch hyperfine "
+    "mamba mise nodemon npx op pdm pipenv pipx pnpx poetry proxychains rlwrap rye tini toybox tsocks uv uvx"
+)
+"""What runs the command that its words name, among other things."""
+
 INTERPRETERS: Final = words_of(
     "awk bun deno elixir erl gawk gdb ghci groovy irb java jjs julia kotlin lua luajit m4 mawk nawk node "
     "nodejs osascript perl php pypy pypy3 python python2 python3 r racket rscript ruby scala swift tclsh wish"
