@@ -16,9 +16,9 @@ HOME: Final = "/home/me"
 TOOL: Final = "run_shell_command"
 
 
-def rule(*command: str, decision: str = "allow") -> ToolRule:
-    """A rule for the first words of a command."""
-    return ToolRule(tool=TOOL, decision=decision, command=command)  # type: ignore[arg-type]
+def rule(*command: str, decision: str = "allow", exact: bool = False) -> ToolRule:
+    """A rule for the first words of a command, or for these words alone."""
+    return ToolRule(tool=TOOL, decision=decision, command=command, exact=exact)  # type: ignore[arg-type]
 
 
 RULES: Final = (

@@ -175,6 +175,7 @@ class _Walk:
         self._line = line
         self._commands = commands
         self._files = files
+        self._is_fed = False
         self.parts: list[PartVerdict] = []
         self.findings: list[Finding] = []
 
@@ -190,12 +191,18 @@ class _Walk:
                 for member in node.members:  # all of them at once: what the last writes, the first may run
                     if isinstance(member, Command):
                         self._files.note(member.redirects, member.words, cwds)
+                before = self._is_fed
                 for member in node.members:
                     self.node(member, cwds)
+                    self._is_fed = True
+                self._is_fed = before
                 return cwds, cwds
             case Subshell():
                 self._files.note(node.redirects, (), cwds)
+                before = self._is_fed
+                self._is_fed = before or any(one.operator.startswith("<") for one in node.redirects)
                 self.node(node.body, cwds)
+                self._is_fed = before
                 self.findings += self._commands.redirects(node.redirects, cwds)
                 return cwds, cwds
             case Chain():
@@ -215,7 +222,7 @@ class _Walk:
         return success, failure
 
     def _command(self, node: Command, cwds: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-        argv, found, entered = self._commands.judged(node, cwds)
+        argv, found, entered = self._commands.judged(node, cwds, is_fed=self._is_fed)
         self._files.note(node.redirects, node.words, cwds)
         text = visible(self._line[node.start : node.end])
         self.parts.append(PartVerdict(text=text, argv=argv, decision=found.decision, reason=found.reason))

@@ -17,6 +17,7 @@ from gemini_companion.tools.shell.programs import (
     STARTERS,
     words_of,
 )
+from gemini_companion.tools.shell.running import is_of_kind, kind_of
 from gemini_companion.tools.shell.spellings import (
     Hit,
     first_command,
@@ -34,6 +35,7 @@ _NOT_THE_TASK: Final = words_of("add create dlx exec explore i init install link
 """Second words after which anything may run, or be fetched and run."""
 _TASKS: Final = frozenset(("npm", "pnpm", "yarn"))
 """Programs whose `run` names a task of the workspace in the next word."""
+_RUN: Final = frozenset(("run", "run-script"))
 _CRUDE: Final = re.compile(r"[\s;&|()`{}<>$=,]+")
 _MANY_IN_ONE: Final = words_of("busybox toybox coreutils uutils")
 """Programs that are many others, by the name that they are called by."""
@@ -98,6 +100,12 @@ class CommandRules:
             if tuple(argv[: None if rule.exact else len(rule.command or ())]) == (rule.command or ())
         ]
         return max(found, default=None)
+
+    def allows_exactly(self, argv: Sequence[str]) -> bool:
+        """Whether only rules for exactly these words allow a command."""
+        return not any(
+            not rule.exact and tuple(argv[: len(rule.command or ())]) == (rule.command or ()) for rule in self._allowed
+        )
 
     def _views(self, argv: Sequence[str], cwds: tuple[str, ...]) -> Iterator[tuple[Hit, Sequence[str]]]:
         """The commands that a command is, or runs, and how sure that is."""
@@ -174,19 +182,18 @@ class CommandRules:
 
 
 def suggestion(argv: Sequence[str]) -> ToolRule | None:
-    """What "always" would store for a command: its first two words, or three where the third names the task; nothing
-    where these words would not say what runs.
+    """What "always" would store for a command: its kind, if it is one of `KINDS` with nothing in it that is not known,
+    else exactly its words; nothing where these words would not say what runs.
     """
     if not argv or name_of(argv[0]) in SHELLS | RUNNERS | INTERPRETERS:
         return None
-    words = tuple(argv[:2])
-    if len(words) == 2 and (words[1].startswith("-") or words[1] in _NOT_THE_TASK):
-        if argv[0] not in _TASKS or words[1] not in {"run", "run-script"} or len(argv) < 3 or argv[2].startswith("-"):
-            return None
-        words = tuple(argv[:3])
-    if argv[0] in NEVER_BARE and (len(words) < 2 or words[1].startswith("-") or argv[0] != "git"):
+    if argv[0] in NEVER_BARE and (len(argv) < 2 or is_option(argv[1]) or argv[0] != "git"):
         return None
-    return ToolRule(tool=TOOL, decision="allow", command=words)
+    if is_of_kind(argv):
+        return ToolRule(tool=TOOL, decision="allow", command=kind_of(argv))
+    if len(argv) > 1 and argv[1] in _NOT_THE_TASK and not (argv[0] in _TASKS and argv[1] in _RUN and len(argv) > 2):
+        return None
+    return ToolRule(tool=TOOL, decision="allow", command=tuple(argv), exact=True)
 
 
 def name_of(program: str) -> str:
