@@ -17,9 +17,9 @@ HOME: Final = "/home/me"
 TOOL: Final = "run_shell_command"
 
 
-def rule(*command: str, decision: str = "allow") -> ToolRule:
-    """A rule for the first words of a command."""
-    return ToolRule(tool=TOOL, decision=decision, command=command)  # type: ignore[arg-type]
+def rule(*command: str, decision: str = "allow", exact: bool = False) -> ToolRule:
+    """A rule for the first words of a command, or for these words alone."""
+    return ToolRule(tool=TOOL, decision=decision, command=command, exact=exact)  # type: ignore[arg-type]
 
 
 RULES: Final = (
@@ -51,6 +51,7 @@ class ToldFacts:
     in_project: frozenset[str] = frozenset(("tool",))
     troubles_below: Mapping[str, str] = field(default_factory=lambda: {ROOT: ".env may hold a secret"})
     repository_runs: str = ""
+    aliases: Mapping[str, str] | None = field(default_factory=dict[str, str])
 
     def path(self, path: str) -> PathFacts:
         """As told."""
@@ -79,6 +80,10 @@ class ToldFacts:
     def below(self, folder: str, sought: Sought) -> str:
         """As told."""
         return self.troubles_below.get(posixpath.normpath(folder), "") if sought.how == "read" else ""
+
+    def git_aliases(self, folder: str) -> Mapping[str, str] | None:
+        """As told."""
+        return self.aliases
 
     def repository(self, folder: str) -> str:
         """As told."""

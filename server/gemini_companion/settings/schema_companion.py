@@ -74,7 +74,13 @@ class ToolRuleSetting(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     path: _PathPattern | None = None
     """A pattern as in ignore files, relative to a workspace folder, for tools that touch files."""
     command: Annotated[list[_Word], Meta(min_length=1, max_length=32)] | None = None
-    """The first words of a command, for run_shell_command."""
+    """The first words of a command, for run_shell_command. What denies or asks holds for them however they are
+    spelled: with options in between, by other names of the command, behind a wrapper.
+    """
+    exact: bool = False
+    """The rule allows the command with these words alone, and none behind them. "Always" for a command sets it, unless
+    the command is known to run nothing that its words say.
+    """
     workspace: _WorkspacePath | None = None
     """The workspace folder in which alone the rule holds, as an absolute path or one that starts with ~/. "Always" for
     an edit sets it.

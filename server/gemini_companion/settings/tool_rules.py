@@ -166,7 +166,14 @@ def _rules(layers: Iterable[tuple[str, SettingsFile]], real_path: Callable[[str]
         for one in layer.companion.tools.rules:
             command = None if one.command is None else tuple(one.command)
             folder = None if one.workspace is None else real_path(one.workspace)
-            rule = ToolRule(tool=one.tool, decision=one.decision, path=one.path, command=command, workspace=folder)
+            rule = ToolRule(
+                tool=one.tool,
+                decision=one.decision,
+                path=one.path,
+                command=command,
+                exact=one.exact and command is not None,
+                workspace=folder,
+            )
             written = None if folder == one.workspace else msgspec.structs.replace(rule, workspace=one.workspace)
             yield SettingsRule(rule=rule, source=source, as_written=written)
         yield from _listed(layer.tools.exclude or (), "deny", source)

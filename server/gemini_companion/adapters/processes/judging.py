@@ -102,6 +102,7 @@ class _DiskFacts:
         self._paths: dict[str, PathFacts] = {}
         self._programs: dict[str, str | None] = {}
         self._below: dict[tuple[str, Sought], str] = {}
+        self._aliases: dict[str, Mapping[str, str] | None] = {}
 
     @property
     def home(self) -> str:
@@ -125,6 +126,11 @@ class _DiskFacts:
         if key not in self._below:
             self._below[key] = folders.trouble_below(*key, lambda path: self._trouble_with(path, sought.how))
         return self._below[key]
+
+    def git_aliases(self, folder: str) -> Mapping[str, str] | None:
+        if folder not in self._aliases:
+            self._aliases[folder] = self._repositories.aliases(folder)
+        return self._aliases[folder]
 
     def repository(self, folder: str) -> str:
         found = self._repository_of(os.path.realpath(folder))

@@ -178,6 +178,18 @@ class Repositories:
         self._check_those_within(repository, [_MOST_WITHIN])
         return repository
 
+    def aliases(self, folder: str) -> Mapping[str, str] | None:
+        """What the person's settings of git and the repository's call commands; `None` if git does not say."""
+        listed = self._said(("config", "--list", "--includes", "-z"), folder)
+        if listed is None:
+            return None
+        found: dict[str, str] = {}
+        for entry in listed.split(b"\0"):
+            key, newline, text = os.fsdecode(entry).partition("\n")
+            if newline and key.startswith("alias."):
+                found[key.removeprefix("alias.").removesuffix(".command").casefold()] = text
+        return found
+
     def names(self, repository: Repository, folder: str, arguments: Sequence[str]) -> list[str] | None:
         """What git prints with NULs between, or behind; `None` if it fails or takes too long."""
         said = self._shadowed(repository, folder, arguments)

@@ -79,9 +79,7 @@ class Runner:
         """
         if "\0" in line:
             raise ToolRefusal("The command has a NUL in it. Nothing was run.")
-        shell, held, folder, more = await asyncio.to_thread(
-            self._prepare, line, cwd, tuple(roots), sandbox, looks_in
-        )
+        shell, held, folder, more = await asyncio.to_thread(self._prepare, line, cwd, tuple(roots), sandbox, looks_in)
         shadow = more.get("GIT_COMMON_DIR", "")
 
         def release() -> None:

@@ -38,6 +38,10 @@ class ToolRule(_Record, frozen=True, kw_only=True):
     """A pattern as in ignore files, relative to a workspace folder, for tools that touch files."""
     command: tuple[str, ...] | None = None
     """The first words of a command, each compared as a whole, for `run_shell_command`."""
+    exact: bool = False
+    """`command` is all the words of the command: with more of them the rule does not allow it. What forbids or asks
+    takes no notice of it.
+    """
     workspace: str | None = None
     """The workspace folder, by its absolute real path, in which alone the rule holds; for all files in it, and for
     commands that start in it.

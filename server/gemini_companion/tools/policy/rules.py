@@ -91,10 +91,10 @@ def concerns_file(rule: ToolRule, touched: Touched, roots: Sequence[str]) -> boo
 
 
 def text_of(rule: ToolRule) -> str:
-    """The rule in words: `Allow run_shell_command: npm test …`."""
+    """The rule in words: `Allow run_shell_command: npm test …`; without the dots for these words alone."""
     what = "any tool" if rule.tool == "*" else rule.tool
     if rule.command is not None:
-        what += f": {shlex.join(rule.command)} …"
+        what += f": {shlex.join(rule.command)}{'' if rule.exact else ' …'}"
     if rule.path is not None:
         what += f" on {rule.path}"
     if rule.workspace is not None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from gemini_companion.tools.shell import git
 from gemini_companion.tools.shell.options import looked_at
-from gemini_companion.tools.shell.paths import judged_path, places_in, with_home
+from gemini_companion.tools.shell.paths import NULL, judged_path, places_in, with_home
 from gemini_companion.tools.shell.programs import (
     BUILT_IN,
     COPIERS,
@@ -19,6 +19,7 @@ from gemini_companion.tools.shell.programs import (
     INTERPRETERS,
     INTO_LAST,
     NEVER_BARE,
+    OBEYING,
     READERS,
     RUNNERS,
     RUNS_FILES,
@@ -30,7 +31,7 @@ from gemini_companion.tools.shell.programs import (
     words_of,
 )
 from gemini_companion.tools.shell.rules import CommandRules, name_of
-from gemini_companion.tools.shell.running import running_option
+from gemini_companion.tools.shell.running import running_word, without_texts
 from gemini_companion.tools.shell.script import Command, NotPlain, Redirect, Word
 from gemini_companion.tools.shell.verdict import Facts, Finding, Sought, worst
 from gemini_companion.tools.shell.wrappers import is_harmless_assignment, unwrapped
@@ -51,8 +52,13 @@ class CommandJudge:
         self.git_looks_in: list[str] = []
         """The folders in which `git` looks."""
 
-    def judged(self, node: Command, cwds: frozenset[str]) -> tuple[tuple[str, ...], Finding, frozenset[str] | None]:
-        """The words of a command, what is said of it, and where the shell is after it, if it goes elsewhere."""
+    def judged(
+        self, node: Command, cwds: frozenset[str], *, is_fed: bool = False
+    ) -> tuple[tuple[str, ...], Finding, frozenset[str] | None]:
+        """The words of a command, what is said of it, and where the shell is after it, if it goes elsewhere.
+
+        `is_fed`: another command's output, or a file, is its input.
+        """
         argv = tuple(with_home(word, self._files) for word in node.words)
         findings = self.redirects(node.redirects, cwds)
         entered: frozenset[str] | None = None
@@ -63,14 +69,11 @@ class CommandJudge:
             start = unwrapped(expanded)
             inner = expanded[start:]
             self._check_program(words[start])
-            if denied := self._rules.denies(inner):
-                findings.append(Finding("deny", f"a rule forbids {denied}"))
-            if asked := self._rules.asks(expanded) or self._rules.asks(inner):
-                findings.append(Finding("ask", f"a rule asks about {asked}"))
+            findings += self._rules.found(expanded, cwds)
             if inner[0] == "cd" and start == 0:
                 entered = self._entered(inner, cwds)
             else:
-                findings += self._command(inner, cwds)
+                findings += self._command(inner, cwds, is_fed=is_fed or _is_fed(node))
         except NotPlain as unusual:
             findings.append(Finding("ask", unusual.reason))
         return argv, worst(findings), entered
@@ -130,7 +133,7 @@ class CommandJudge:
             entered.add(facts.real)
         return frozenset(entered)
 
-    def _command(self, argv: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
+    def _command(self, argv: Sequence[str], cwds: frozenset[str], *, is_fed: bool) -> list[Finding]:
         if argv[0] == "cd":
             raise NotPlain("`cd` is run by another command")
         if len(argv) == 2 and argv[1] == "--version" and argv[0] in TELL_VERSION:
@@ -162,12 +165,12 @@ class CommandJudge:
         if accepted is None:
             return [*(one for one in written if one.decision != "ask"), Finding("ask", f"no rule allows `{argv[0]}`")]
         try:
-            self._check_rule(argv, name, accepted, cwds)
+            self._check_rule(argv, name, accepted, cwds, is_fed=is_fed)
         except NotPlain as unusual:
             return [*written, Finding("ask", unusual.reason)]
         if name in WRITERS:
             return written
-        return [self._named(word, cwds) for word in argv[1:]]
+        return [self._named(word, cwds) for word in without_texts(argv)[1:]]
 
     def _below(self, paths: Sequence[str], sought: Sought, cwds: frozenset[str]) -> list[Finding]:
         """What is said of all that is read below folders. A file that is not there may be none: then it is what is
@@ -198,14 +201,16 @@ class CommandJudge:
     def _is_folder(self, path: str, cwds: Iterable[str]) -> bool:
         return any(self._files.path(posixpath.join(cwd, path)).kind == "folder" for cwd in cwds)
 
-    def _check_rule(self, argv: Sequence[str], name: str, accepted: int, cwds: frozenset[str]) -> None:
+    def _check_rule(self, argv: Sequence[str], name: str, accepted: int, cwds: frozenset[str], *, is_fed: bool) -> None:
         """Raise `NotPlain` where a rule is too wide for what it would allow."""
         if name in SHELLS | RUNNERS:
             raise NotPlain(f"`{argv[0]}` runs what its words say, and no rule allows that")
         if argv[0] in NEVER_BARE | INTERPRETERS and accepted < 2:
             raise NotPlain(f"a rule for `{argv[0]}` alone is too wide")
-        if option := running_option(name, argv, accepted):
-            raise NotPlain(f"`{argv[0]} {option}` runs what its words say")
+        if word := running_word(name, argv, accepted):
+            raise NotPlain(f"`{argv[0]} {word}` may run what its words say, and the rule does not name that")
+        if is_fed and (name in OBEYING or self._rules.allows_exactly(argv)):
+            raise NotPlain(f"`{argv[0]}` may run what is put into it, and the rule does not name that")
         if name in INTERPRETERS:
             if any(word in INLINE for word in argv[max(accepted, 1) :]):
                 raise NotPlain(f"`{argv[0]}` runs code that stands in the line")
@@ -282,6 +287,11 @@ class CommandJudge:
 
 def _holds(root: str, path: str) -> bool:
     return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def _is_fed(node: Command) -> bool:
+    """Whether a redirection puts something into a command."""
+    return any(one.operator.startswith("<") and one.target.value != NULL for one in node.redirects)
 
 
 def _plain(assignments: Sequence[Word], words: Sequence[Word]) -> None:

@@ -63,11 +63,10 @@ def _judged(line: str, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule]
     if "\0" in line:
         reason = "it has a NUL in it, at which programs stop reading"
         return LineVerdict(decision="refuse", parts=(), reason=reason, shown=shown)
-    own = CommandRules(rules)
+    own = CommandRules(rules, files)
     is_long = len(line.encode("utf-8", "replace")) > MAX_BYTES
     if is_long:
-        rough = own.denies_roughly(line)
-        found = Finding("deny", f"a rule forbids {rough}") if rough else Finding("ask", "it is too long to be judged")
+        found = worst([*own.found_roughly(line), Finding("ask", "it is too long to be judged")])
         return LineVerdict(decision=found.decision, parts=(), reason=found.reason, shown=shown)
     tree = Tree(line)
     everywhere = list(_Everywhere(cwd, roots, own, files).found(tree, line))
@@ -77,9 +76,7 @@ def _judged(line: str, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule]
     try:
         script = _plain(line, tree)
     except NotPlain as unusual:
-        whole.append(Finding("ask", unusual.reason))
-        if rough := own.denies_roughly(line):
-            whole.append(Finding("deny", f"a rule forbids {rough}"))
+        whole += [Finding("ask", unusual.reason), *own.found_roughly(line)]
         parts = [
             PartVerdict(text=visible(text), argv=(), decision="ask", reason=unusual.reason)
             for text, _ in list(tree.commands())[:MAX_COMMANDS]
@@ -97,9 +94,7 @@ def _judged(line: str, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule]
     findings = [Finding(part.decision, part.reason) for part in parts] + whole + [found for _, found in everywhere]
     total = worst(findings)
     looks_in = looks_in if total.decision == "allow" else ""
-    return LineVerdict(
-        decision=total.decision, parts=tuple(parts), reason=total.reason, shown=shown, looks_in=looks_in
-    )
+    return LineVerdict(decision=total.decision, parts=tuple(parts), reason=total.reason, shown=shown, looks_in=looks_in)
 
 
 def _plain(line: str, tree: Tree) -> Script:
@@ -130,8 +125,7 @@ class _Everywhere:
     def found(self, tree: Tree, line: str, depth: int = 0) -> Iterator[tuple[str, Finding]]:
         """The text of a command, and what is said of it."""
         for text, argv in tree.commands():
-            if rule := self._own.denies(argv):
-                yield text, Finding("deny", f"a rule forbids {rule}")
+            yield from ((text, found) for found in self._own.found(argv, (self._cwd,)))
             if found := destroying(argv, self._cwd, self._roots, self._files):
                 yield text, found
             for word in argv:
@@ -150,8 +144,7 @@ class _Everywhere:
                     yield "", ours
 
     def _too_many(self, text: str, argv: Sequence[str]) -> Iterator[tuple[str, Finding]]:
-        if rough := self._own.denies_roughly(" ".join(argv)):
-            yield text, Finding("deny", f"a rule forbids {rough}")
+        yield from ((text, found) for found in self._own.found_roughly(" ".join(argv)))
         yield text, Finding("ask", "it has too many lines within lines")
 
 
@@ -191,6 +184,7 @@ class _Walk:
         self._line = line
         self._commands = commands
         self._files = files
+        self._is_fed = False
         self.parts: list[PartVerdict] = []
         self.findings: list[Finding] = []
 
@@ -206,12 +200,18 @@ class _Walk:
                 for member in node.members:  # all of them at once: what the last writes, the first may run
                     if isinstance(member, Command):
                         self._files.note(member.redirects, member.words, cwds)
+                before = self._is_fed
                 for member in node.members:
                     self.node(member, cwds)
+                    self._is_fed = True
+                self._is_fed = before
                 return cwds, cwds
             case Subshell():
                 self._files.note(node.redirects, (), cwds)
+                before = self._is_fed
+                self._is_fed = before or any(one.operator.startswith("<") for one in node.redirects)
                 self.node(node.body, cwds)
+                self._is_fed = before
                 self.findings += self._commands.redirects(node.redirects, cwds)
                 return cwds, cwds
             case Chain():
@@ -231,7 +231,7 @@ class _Walk:
         return success, failure
 
     def _command(self, node: Command, cwds: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-        argv, found, entered = self._commands.judged(node, cwds)
+        argv, found, entered = self._commands.judged(node, cwds, is_fed=self._is_fed)
         self._files.note(node.redirects, node.words, cwds)
         text = visible(self._line[node.start : node.end])
         self.parts.append(PartVerdict(text=text, argv=argv, decision=found.decision, reason=found.reason))

@@ -203,10 +203,31 @@ RUNNERS: Final = words_of(
 )
 """What runs what its words say, beyond those that are unwrapped."""
 
+STARTERS: Final = words_of(
+    "asdf aws-vault bundle bunx chronic conda corepack cross-env direnv doppler dotenv dumb-init gosu hatch hyperfine "
+    "mamba mise nodemon npx op pdm pipenv pipx pnpx poetry proxychains rlwrap rye tini toybox tsocks uv uvx"
+)
+"""What runs the command that its words name, among other things."""
+
 INTERPRETERS: Final = words_of(
     "awk bun deno elixir erl gawk gdb ghci groovy irb java jjs julia kotlin lua luajit m4 mawk nawk node "
     "nodejs osascript perl php pypy pypy3 python python2 python3 r racket rscript ruby scala swift tclsh wish"
 )
+
+OBEYING: Final = words_of(
+    "ansible ansible-playbook clickhouse-client dc duckdb ed emacs emacsclient ex ftp fzf gdb gdbserver ghci gimp gnuplot "
+    "gp gs gvim gview info irssi isql latex less lftp lldb lualatex luatex mail mailx mariadb maxima mgitstatus mongo "
+    "mongosh more most mutt mysql nano ncftp nvim octave packer pdflatex pdftex pg pico psql pulumi rails rvim rview "
+    "sage sqlcmd sqlite sqlite3 sqlplus telnet terraform terragrunt tex tofu usql vagrant vi view vim vimdiff xelatex"
+)
+"""What runs what its words or its input say, by a language of its own: of these a rule allows no word that it does not
+name, and nothing that is put into them.
+"""
+
+MAKERS: Final = words_of(
+    "ant bazel bmake gmake gradle gradlew invoke just lein make mix mvn mvnw ninja rake remake sbt scons task"
+)
+"""What does what the workspace has under the names that its words are; with variables it does that with others."""
 
 NEVER_BARE: Final = frozenset(("git", "rm", "find", "xargs", "env", "sudo", "ssh", "dd", "kill", "pkill", "killall"))
 """One word is too wide a rule for these."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -76,6 +77,12 @@ class Facts(Protocol):
         """Why not all that is sought below a folder, by its absolute path, may be read unasked; empty if it may.
 
         Of what is written: why a rule forbids it.
+        """
+        ...
+
+    def git_aliases(self, folder: str) -> Mapping[str, str] | None:
+        """What `git` calls commands in a folder, by the person's settings and the repository's, the names in small
+        letters; `None` where that is not known.
         """
         ...
 

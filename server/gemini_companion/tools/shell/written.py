@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -51,6 +51,10 @@ class WrittenBefore:
     def below(self, folder: str, sought: Sought) -> str:
         """Why what is sought below a folder must not be read unasked."""
         return self._files.below(folder, sought)
+
+    def git_aliases(self, folder: str) -> Mapping[str, str] | None:
+        """What `git` calls commands in a folder; not known once the line has run what may write its settings."""
+        return self._files.git_aliases(folder) if self._is_as_it_was else None
 
     def repository(self, folder: str) -> str:
         """What in the settings of the repository around a folder has `git` run programs."""
