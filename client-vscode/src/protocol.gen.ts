@@ -7,7 +7,7 @@ export interface InitializationOptions {
   readonly trusted?: boolean | null;
   /** Event types that are not sent to this client; `compressionStatus` stands for its notification, `*` for all of them. */
   readonly optOutEvents?: readonly string[];
-  /** Requests that it answers: `confirmTool`, `openDiff`, `askUser`, `diagnostics`. */
+  /** Requests that it answers: `confirmTool`, `openDiff`, `askUser`, `diagnostics`, `saveDocument`. `questionText`: it shows the `text` of a `confirmTool`. */
   readonly supports?: readonly string[];
   readonly clientName?: string | null;
 }
@@ -1167,7 +1167,7 @@ export interface CompressionStatusReport {
   readonly compressionAt?: number;
 }
 
-/** A tool asks before it acts. The fields are those of the event `toolQuestionAsked`. */
+/** A tool asks before it acts. The fields are those of the event `toolQuestionAsked`, but for `text`. */
 export interface ConfirmToolParams {
   readonly sessionId: string;
   readonly turnId: string;
@@ -1203,6 +1203,8 @@ export interface ConfirmToolParams {
   readonly askedAt?: number;
   /** The subagent that asks, for people; empty where the chat itself does. */
   readonly agent?: string;
+  /** All of it as plain text, for a client that has `questionText` in `supports`: whole, and signs that nobody can see are shown by their number. */
+  readonly text?: string;
 }
 
 /** The model asks the person something. */

@@ -571,6 +571,7 @@ export const confirmToolParams = v.object({
   ruleText: v.exactOptional(v.string()),
   askedAt: v.exactOptional(integer),
   agent: v.exactOptional(v.string()),
+  text: v.exactOptional(v.string()),
 });
 
 export const askUserParams = v.object({

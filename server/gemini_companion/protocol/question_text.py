@@ -1,15 +1,11 @@
-"""A tool's question as plain text, for editors that can only show a message with buttons."""
+"""A tool's question as plain text, for editors that show text: whole, for a yes is to all of it."""
 
 from __future__ import annotations
 
+import json
 import unicodedata
-from typing import Final
 
 from gemini_companion.sessions.tool_results import ToolQuestion
-
-_DIFF_LINES: Final = 40
-_LONGEST_LINE: Final = 300
-_LONGEST_ARGUMENTS: Final = 600
 
 
 def text_of_question(question: ToolQuestion) -> str:
@@ -19,9 +15,9 @@ def text_of_question(question: ToolQuestion) -> str:
         lines += [f"    {printable(line)}" for line in question.command.split("\n")]
         lines += [f"needs your yes: {printable(part.text)}" for part in question.parts if part.decision != "allow"]
     elif question.diff:
-        lines += _beginning(question.diff)
+        lines += [printable(line) for line in question.diff.split("\n")]
     elif question.args and not question.path:
-        lines.append(_cut(printable(str(question.args)), _LONGEST_ARGUMENTS))
+        lines += [printable(line) for line in json.dumps(question.args, indent=2, ensure_ascii=False).split("\n")]
     if question.cwd:
         lines.append(f"in {printable(question.cwd)}")
     if question.sandbox:
@@ -45,17 +41,3 @@ def printable(text: str) -> str:
 
 def _is_visible(sign: str) -> bool:
     return unicodedata.category(sign)[0] not in "CZ"
-
-
-def _beginning(diff: str) -> list[str]:
-    lines = [_cut(printable(line), _LONGEST_LINE) for line in diff.split("\n")]
-    if len(lines) <= _DIFF_LINES:
-        return lines
-    added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
-    removed = sum(line.startswith("-") and not line.startswith("---") for line in lines)
-    return [*lines[:_DIFF_LINES], f"… {len(lines) - _DIFF_LINES} more lines; +{added} -{removed} in all"]
-
-
-def _cut(text: str, most: int) -> str:
-    """The text's beginning; what is not shown is said, for a yes is to all of it."""
-    return text if len(text) <= most else f"{text[:most]}… {len(text) - most} more characters"
