@@ -7,7 +7,7 @@ export interface InitializationOptions {
   readonly trusted?: boolean | null;
   /** Event types that are not sent to this client; `compressionStatus` stands for its notification, `*` for all of them. */
   readonly optOutEvents?: readonly string[];
-  /** Requests that it answers: `confirmTool`, `openDiff`, `askUser`, `diagnostics`. */
+  /** Requests that it answers: `confirmTool`, `openDiff`, `askUser`, `diagnostics`, `saveDocument`. `questionText`: it shows the `text` of a `confirmTool`. */
   readonly supports?: readonly string[];
   readonly clientName?: string | null;
 }
@@ -393,6 +393,8 @@ export interface ToolRule {
   readonly path?: string | null;
   /** The first words of a command, each compared as a whole, for `run_shell_command`. */
   readonly command?: readonly string[] | null;
+  /** `command` is all the words of the command: with more of them the rule does not allow it. What forbids or asks takes no notice of it. */
+  readonly exact?: boolean;
   /** The workspace folder, by its absolute real path, in which alone the rule holds; for all files in it, and for commands that start in it. */
   readonly workspace?: string | null;
 }
@@ -1170,7 +1172,7 @@ export interface CompressionStatusReport {
   readonly compressionAt?: number;
 }
 
-/** A tool asks before it acts. The fields are those of the event `toolQuestionAsked`. */
+/** A tool asks before it acts. The fields are those of the event `toolQuestionAsked`, but for `text`. */
 export interface ConfirmToolParams {
   readonly sessionId: string;
   readonly turnId: string;
@@ -1209,6 +1211,8 @@ export interface ConfirmToolParams {
   readonly askedAt?: number;
   /** The subagent that asks, for people; empty where the chat itself does. */
   readonly agent?: string;
+  /** All of it as plain text, for a client that has `questionText` in `supports`: whole, and signs that nobody can see are shown by their number. */
+  readonly text?: string;
 }
 
 /** The model asks the person something. */

@@ -92,6 +92,7 @@ export const toolRule = v.object({
   decision: v.picklist(["allow", "ask", "deny"]),
   path: v.exactOptional(v.nullable(v.string())),
   command: v.exactOptional(v.nullable(v.array(v.string()))),
+  exact: v.exactOptional(v.boolean()),
   workspace: v.exactOptional(v.nullable(v.string())),
 });
 
@@ -573,6 +574,7 @@ export const confirmToolParams = v.object({
   ruleText: v.exactOptional(v.string()),
   askedAt: v.exactOptional(integer),
   agent: v.exactOptional(v.string()),
+  text: v.exactOptional(v.string()),
 });
 
 export const askUserParams = v.object({

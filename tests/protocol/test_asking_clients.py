@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.protocol.applying import text_edit
-from gemini_companion.protocol.asking import ConnectionAsker
+from gemini_companion.protocol.asking import NO_ANSWER, ConnectionAsker
 from gemini_companion.protocol.documents import Document
 from gemini_companion.protocol.lsp import Position
 from gemini_companion.protocol.question_text import text_of_question
@@ -143,7 +143,7 @@ async def test_an_editor_without_a_question_of_its_own_shows_a_message_with_butt
     answer = await asker(client).confirm(QUESTION, PATIENCE)
     assert (answer.outcome if answer else None) == outcome
     shown = sent(client, "window/showMessageRequest")
-    assert [one["title"] for one in shown["actions"]] == ["Yes", "Yes for this session", "No"]
+    assert [one["title"] for one in shown["actions"]] == ["No", "Yes", "Yes for this session"]
     assert shown["message"] == text_of_question(QUESTION)
 
 
@@ -151,7 +151,7 @@ async def test_a_button_that_was_not_offered_is_no_answer(client: InMemoryClient
     client.handlers["window/showMessageRequest"] = lambda _params: {"title": "Yes for this session"}
     once_only = ToolQuestion(session_id="s", turn_id="t", tool_call_id="c", name="x", args={}, title="X", risk="edit")
     assert await asker(client).confirm(once_only, PATIENCE) is None
-    assert [one["title"] for one in sent(client, "window/showMessageRequest")["actions"]] == ["Yes", "No"]
+    assert [one["title"] for one in sent(client, "window/showMessageRequest")["actions"]] == ["No", "Yes"]
 
 
 def test_the_message_holds_the_whole_line_where_what_holds_it_back_and_what_cannot_be_undone():
@@ -202,9 +202,24 @@ async def test_a_long_answer_comes_whole_and_one_that_is_cut_says_so(client: InM
 
 
 async def test_without_a_question_of_its_own_an_editor_shows_the_options_as_buttons(client: InMemoryClient):
-    client.handlers["window/showMessageRequest"] = lambda params: params["actions"][1]
+    client.handlers["window/showMessageRequest"] = lambda params: params["actions"][2]
     assert await asker(client).ask("s", "c", "Which?", ["a", "b"], allows_text=True, seconds=PATIENCE) == "b"
     assert await asker(client).ask("s", "c", "What?", [], allows_text=True, seconds=PATIENCE) is None
+
+
+async def test_a_bare_return_in_an_editor_that_takes_the_first_button_is_no_answer(client: InMemoryClient):
+    client.handlers["window/showMessageRequest"] = lambda params: params["actions"][0]
+    one = asker(client)
+    assert await one.ask("s", "c", "Shall I?", ["Yes", "No"], allows_text=True, seconds=PATIENCE) is None
+    answer = await one.confirm(QUESTION, PATIENCE)
+    assert answer is not None
+    assert answer.outcome == "reject"
+
+
+async def test_the_question_as_text_goes_to_those_who_show_it(client: InMemoryClient):
+    client.handlers["gemini/confirmTool"] = lambda _params: {"outcome": "reject"}
+    await asker(client, "confirmTool", "questionText").confirm(QUESTION, PATIENCE)
+    assert sent(client, "gemini/confirmTool")["text"] == text_of_question(QUESTION)
 
 
 async def test_problems_of_other_files_than_were_asked_about_are_left_out(client: InMemoryClient):
@@ -237,7 +252,7 @@ async def opened(client: InMemoryClient, capabilities: dict[str, Any], text: str
 
 async def test_an_open_document_gets_its_new_text_by_its_version(raw_client: InMemoryClient):
     one = await opened(raw_client, EDITS)
-    assert await one.apply_edit("/project/a.py", "one\ntwo\n", "one\ntwo!\n", "Edit a.py")
+    assert await one.apply_edit("/project/a.py", "one\ntwo\n", "one\ntwo!\n", "Edit a.py") == "made"
     assert sent(raw_client, "workspace/applyEdit") == {
         "label": "Edit a.py",
         "edit": {
@@ -262,7 +277,7 @@ async def test_an_edit_has_been_made_only_once_the_editor_has_told_of_it(raw_cli
     await raw_client.until(lambda message: message.get("method") == "workspace/applyEdit")
     named = {"uri": URI, "version": 8}
     raw_client.notify("textDocument/didChange", {"textDocument": named, "contentChanges": [{"text": "one\n"}]})
-    assert await edit
+    assert await edit == "made"
     document = raw_client.server.connection.documents.opened(URI)
     assert document is not None
     assert document.source == "one\n"
@@ -271,29 +286,52 @@ async def test_an_edit_has_been_made_only_once_the_editor_has_told_of_it(raw_cli
 async def test_an_annotation_goes_along_where_the_editor_takes_one(raw_client: InMemoryClient):
     edits = {"documentChanges": True, "changeAnnotationSupport": {}}
     one = await opened(raw_client, {"workspace": {"applyEdit": True, "workspaceEdit": edits}})
-    assert await one.apply_edit("/project/a.py", "one\ntwo\n", "", "Edit a.py")
+    assert await one.apply_edit("/project/a.py", "one\ntwo\n", "", "Edit a.py") == "made"
     (annotation,) = sent(raw_client, "workspace/applyEdit")["edit"]["changeAnnotations"].values()
     assert annotation == {"label": "Edit a.py", "needsConfirmation": False}
 
 
 async def test_an_editor_without_versioned_edits_gets_plain_ones(raw_client: InMemoryClient):
     one = await opened(raw_client, {"workspace": {"applyEdit": True}})
-    assert await one.apply_edit("/project/a.py", "one\ntwo\n", "x", "Edit a.py")
+    assert await one.apply_edit("/project/a.py", "one\ntwo\n", "x", "Edit a.py") == "made"
     assert list(sent(raw_client, "workspace/applyEdit")["edit"]["changes"]) == [URI]
 
 
 async def test_a_text_that_is_another_by_now_is_left_alone(raw_client: InMemoryClient):
     one = await opened(raw_client, EDITS)
-    assert not await one.apply_edit("/project/a.py", "one\n", "x", "Edit a.py")
-    assert not await one.apply_edit("/project/b.py", "", "x", "Edit b.py")
-    raw_client.handlers["workspace/applyEdit"] = lambda _params: {"applied": False}
-    assert not await one.apply_edit("/project/a.py", "one\ntwo\n", "x", "Edit a.py")
-    assert not await asker(raw_client).apply_edit("/nowhere", "", "x", "Edit")
+    assert await one.apply_edit("/project/a.py", "one\n", "x", "Edit a.py") == "refused"
+    assert await one.apply_edit("/project/b.py", "", "x", "Edit b.py") == "unable"
+    assert [message for message in raw_client.received if message.get("method") == "workspace/applyEdit"] == []
+
+
+@pytest.mark.parametrize("answer", [{"applied": False}, ValueError("User cancelled server edit"), None])
+async def test_an_edit_that_the_editor_does_not_make_is_refused(raw_client: InMemoryClient, answer: object):
+    one = await opened(raw_client, EDITS)
+    raw_client.handlers["workspace/applyEdit"] = lambda _params: answer
+    assert await one.apply_edit("/project/a.py", "one\ntwo\n", "x", "Edit a.py") == "refused"
+
+
+async def test_whether_a_silent_editor_made_an_edit_is_not_known_unless_it_tells_of_the_text(
+    raw_client: InMemoryClient,
+):
+    await opened(raw_client, EDITS)
+    del raw_client.handlers["workspace/applyEdit"]
+    connection = raw_client.server.connection
+    one = ConnectionAsker(connection, (), lambda path: f"file://{path}", edit_seconds=0.05)
+    assert await one.apply_edit("/project/a.py", "one\ntwo\n", "x", "Edit a.py") == "unanswered"
+    assert raw_client.received[-1]["method"] == "$/cancelRequest"
+    edit = asyncio.create_task(one.apply_edit("/project/a.py", "one\ntwo\n", "x", "Edit a.py"))
+    await raw_client.until(lambda message: message.get("id") == 2)
+    named = {"uri": URI, "version": 8}
+    raw_client.notify("textDocument/didChange", {"textDocument": named, "contentChanges": [{"text": "x"}]})
+    assert await edit == "made"
+    await raw_client.server.dispatcher.close()
+    assert await one.apply_edit("/project/a.py", "x", "y", "Edit a.py") == "unable"
 
 
 async def test_an_editor_that_takes_no_edits_is_sent_none(raw_client: InMemoryClient):
     one = await opened(raw_client, {})
-    assert not await one.apply_edit("/project/a.py", "one\ntwo\n", "x", "Edit a.py")
+    assert await one.apply_edit("/project/a.py", "one\ntwo\n", "x", "Edit a.py") == "unable"
     assert [message for message in raw_client.received if message.get("method") == "workspace/applyEdit"] == []
 
 
@@ -317,4 +355,4 @@ async def test_a_plan_and_its_options_are_shown_without_signs_that_cannot_be_see
     shown = sent(client, "window/showMessageRequest")
     assert answer == "Yes\u202e"
     assert shown["message"] == "Plan:\n\\u{2066}rm\\u{202E}"
-    assert [one["title"] for one in shown["actions"]] == ["Yes\\u{202E}", "No"]
+    assert [one["title"] for one in shown["actions"]] == [NO_ANSWER, "Yes\\u{202E}", "No"]

@@ -20,7 +20,7 @@ from gemini_companion.sessions.tools.consent_service import ConsentService
 from gemini_companion.sessions.tools.editor import ClientEditor, can_ask
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.settings.tool_rules import SettingsRule, ToolOptions
-from gemini_companion.tools.documents import FileDiagnostics
+from gemini_companion.tools.documents import EditAnswer, FileDiagnostics
 from gemini_companion.tools.policy.lines import LineJudge
 from gemini_companion.tools.tool import Proposal, Risk, Shape, Tool, ToolContext, ToolOutput, Touched
 from tests.support.patience import until
@@ -64,8 +64,8 @@ class Person:
     async def diagnostics(self, paths: Sequence[str], *, wait_ms: int) -> tuple[FileDiagnostics, ...] | None:
         return None
 
-    async def apply_edit(self, path: str, before: str, after: str, label: str) -> bool:
-        return False
+    async def apply_edit(self, path: str, before: str, after: str, label: str) -> EditAnswer:
+        return "unable"
 
     async def save(self, path: str) -> bool:
         return False

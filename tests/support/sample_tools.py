@@ -14,7 +14,7 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.consent import Decided
 from gemini_companion.sessions.tools.records import call_draft
 from gemini_companion.sessions.tools.tooling import Tooling
-from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
+from gemini_companion.tools.documents import Buffer, EditAnswer, FileDiagnostics, Saved
 from gemini_companion.tools.ports import CommandRunner, FileSystem, PersonsAnswer, Ports, TextSearch
 from gemini_companion.tools.tool import Proposal, Risk, Shape, Tool, ToolCall, ToolContext, ToolOutput
 
@@ -142,8 +142,8 @@ class SilentEditor:
     async def diagnostics(self, paths: Sequence[str], *, wait: bool) -> tuple[FileDiagnostics, ...] | None:
         return None
 
-    async def apply_edit(self, path: str, text: str, label: str) -> bool:
-        return False
+    async def apply_edit(self, path: str, text: str, label: str) -> EditAnswer:
+        return "unable"
 
     async def save(self, path: str) -> bool:
         return False

@@ -10,7 +10,7 @@ from typing import Any, cast
 from gemini_companion.adapters.files import DiskFiles
 from gemini_companion.adapters.search import RipgrepSearch
 from gemini_companion.adapters.workspace import DiskWorkspace
-from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
+from gemini_companion.tools.documents import Buffer, EditAnswer, FileDiagnostics, Saved
 from gemini_companion.tools.ports import CommandRunner, PersonsAnswer, Ports
 from gemini_companion.tools.registry import ToolRegistry
 from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolOutput
@@ -24,6 +24,8 @@ class TableEditor:
     buffers: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
     reported: tuple[FileDiagnostics, ...] | None = None
     takes_edits: bool = True
+    answers: EditAnswer = "unable"
+    """To an edit, where it takes none."""
     saves: bool = False
     labels: list[str] = field(default_factory=list[str])
     saved_files: dict[str, Saved] = field(default_factory=dict[str, Saved])
@@ -50,12 +52,12 @@ class TableEditor:
             return None
         return tuple(each for each in self.reported if each.path in paths)
 
-    async def apply_edit(self, path: str, text: str, label: str) -> bool:
+    async def apply_edit(self, path: str, text: str, label: str) -> EditAnswer:
         if self.takes_edits and path in self.buffers:
             self.buffers[path] = Buffer(path=path, text=text, is_dirty=True)
             self.labels.append(label)
-            return True
-        return False
+            return "made"
+        return self.answers
 
     async def save(self, path: str) -> bool:
         if not self.saves or path not in self.buffers:

@@ -9,8 +9,12 @@
 "   :GeminiCancel               stop the answer, the command or the compression that runs
 "   :GeminiMode plan            only look; or ask (before anything is changed or run), acceptEdits
 "   :GeminiRevert               take the newest change of files back
+"   :GeminiAnswer               go to what Gemini asks, and answer it there
 "
-" Before Gemini changes a file or runs a command, Vim asks you; what it changed on the disk is read in again.
+" Before Gemini changes a file or runs a command, it asks in a window beside yours. What you type elsewhere never answers: go there
+" with :GeminiAnswer, for which you may want a key, such as
+"   nnoremap <Leader>ga <Cmd>GeminiAnswer<CR>
+" What Gemini changed on the disk is read in again, but for files with unsaved edits.
 "
 "   autocmd User GeminiAnswered ...   do something after every answer
 "
@@ -25,9 +29,27 @@ let g:gemini_companion_command = get(g:, 'gemini_companion_command', ['gemini-co
 let s:job = v:null
 let s:answers = -1
 let s:titles = {} " of calls of tools
+let s:has_text = 0 " whether the answer has shown anything
+let s:questions = [] " those that wait, oldest first; the first is shown
+let s:shown = {} " the question in the buffer
+let s:reached = {} " the question that you went to; only its keys answer
+let s:came_from = 0 " the window where you were then
+let s:asked = -1 " the buffer
 let s:opened = {} " the changedtick that was sent last, by buffer number
 
-" ---- the window with the answers
+" ---- windows
+
+" Opens a window beside the others, which is not entered; what is selected stays so.
+function! s:OpenBeside(split, buffer, options) abort
+  let [here, mode] = [win_getid(), mode()]
+  execute 'noautocmd' a:split
+  execute 'noautocmd buffer' a:buffer
+  execute 'setlocal' a:options
+  noautocmd call win_gotoid(here)
+  if mode =~# "^[vVsS\<C-V>\<C-S>]"
+    execute 'normal! gv' .. (mode =~# "^[sS\<C-S>]" ? "\<C-G>" : '')
+  endif
+endfunction
 
 function! s:Show(text) abort
   if !bufexists(s:answers)
@@ -38,10 +60,7 @@ function! s:Show(text) abort
     endfor
   endif
   if bufwinid(s:answers) == -1
-    let here = win_getid()
-    execute 'vertical botright sbuffer' s:answers
-    setlocal wrap linebreak
-    call win_gotoid(here)
+    call s:OpenBeside('vertical botright split', s:answers, 'wrap linebreak')
   endif
   let lines = split(a:text, "\n", 1)
   call setbufline(s:answers, '$', getbufline(s:answers, '$')[0] .. lines[0])
@@ -58,16 +77,214 @@ function! s:Notify(message, is_error = 0) abort
   echohl None
 endfunction
 
+" ---- what Gemini asks
+
+function! s:InOneLine(text) abort " for the message area; a longer text would make Vim wait for a key
+  let space = max([v:echospace, 20])
+  return strdisplaywidth(a:text) <= space ? a:text : strcharpart(a:text, 0, space / 2) .. '...'
+endfunction
+
+function! s:IsForWords(question) abort " a question of the model, not for a permission
+  return has_key(a:question.params, 'question')
+endfunction
+
+function! s:TextOf(question) abort
+  return split(get(a:question.params, 'text', get(a:question.params, 'question', '')), "\n", 1)
+endfunction
+
+function! s:KeysOf(question) abort
+  if s:IsForWords(a:question)
+    return 'a number: that answer  r: in your own words (:GeminiReply)  n, Enter: no answer  q: later'
+  endif
+  return 'y: yes  ' .. (has_key(a:question.params, 'rule') ? 's: yes, for this session  a: yes, always  ' : '')
+        \ .. 'n, Enter: no  r: no, and why (:GeminiRefuse)  '
+        \ .. (has_key(a:question.params, 'newContent') || has_key(a:question.params, 'command') ? 'e: correct the text  ' : '') .. 'q: later'
+endfunction
+
+function! s:WriteQuestion() abort
+  let s:shown = get(s:questions, 0, {})
+  let lines = ['Gemini asks nothing now.']
+  if !empty(s:shown)
+    let lines = [s:shown is s:reached ? s:KeysOf(s:shown) : 'Gemini asks. To answer: :GeminiAnswer', ''] + s:TextOf(s:shown)
+    for [index, option] in items(get(s:shown.params, 'options', []))
+      let lines += split((index + 1) .. ': ' .. option, "\n", 1)
+    endfor
+  endif
+  call setbufvar(s:asked, '&modifiable', 1)
+  silent call deletebufline(s:asked, 1, '$')
+  call setbufline(s:asked, 1, lines)
+  call setbufvar(s:asked, '&modifiable', 0)
+endfunction
+
+function! s:OpenQuestion() abort " beside the other windows; it is not entered
+  if bufwinid(s:asked) == -1
+    call s:OpenBeside('botright ' .. max([5, &lines * 4 / 10]) .. 'split', s:asked,
+          \ 'wrap nolinebreak nolist nofoldenable conceallevel=0 nodiff noscrollbind nocursorbind')
+  endif
+  return bufwinid(s:asked)
+endfunction
+
+function! s:MakeQuestionBuffer() abort
+  if !bufexists(s:asked)
+    let s:asked = bufadd('[Gemini asks]')
+    call bufload(s:asked)
+    for [option, value] in items({'&buftype': 'nofile', '&bufhidden': 'hide', '&swapfile': 0, '&buflisted': 0, '&syntax': 'diff'})
+      call setbufvar(s:asked, option, value)
+    endfor
+    execute 'autocmd gemini_companion BufLeave <buffer=' .. s:asked .. '> let s:reached = {}'
+  endif
+endfunction
+
+function! s:Refresh() abort " after the list has changed
+  call s:MakeQuestionBuffer()
+  let first = get(s:questions, 0, {})
+  if s:reached isnot first
+    let s:reached = {}
+  endif
+  let is_new = !empty(first) && first isnot s:shown
+  call s:WriteQuestion()
+  if is_new
+    try
+      call win_execute(s:OpenQuestion(), 'normal! gg')
+    catch " in the command-line window, or where there is no room
+    endtry
+    call s:Warn('Gemini asks (:GeminiAnswer): ' .. s:TextOf(first)[0])
+  elseif empty(first)
+    for window in filter(win_findbuf(s:asked), {_, id -> id != win_getid()})
+      silent! call win_execute(window, 'noautocmd close')
+    endfor
+  endif
+endfunction
+
+function! s:Warn(text) abort
+  redraw
+  echohl WarningMsg
+  echomsg s:InOneLine(a:text)
+  echohl None
+endfunction
+
+function! s:Question(id, params) abort
+  call add(s:questions, {'id': a:id, 'params': a:params})
+  call s:Refresh()
+endfunction
+
+function! s:Drop(Condition) abort " what nobody waits for any more
+  call filter(s:questions, {_, question -> !a:Condition(question)})
+  if bufexists(s:asked)
+    call s:Refresh()
+  endif
+endfunction
+
+function! s:GoBack() abort
+  call win_gotoid(s:came_from)
+  let s:came_from = 0
+endfunction
+
+function! s:Settle(question, result) abort
+  if index(s:questions, a:question) == -1
+    return s:Warn('Nobody waits for that answer any more.')
+  endif
+  call s:GoBack() " first, so that the window can close
+  call filter(s:questions, {_, one -> one isnot a:question})
+  call ch_sendexpr(s:job, {'id': a:question.id, 'result': a:result})
+  call s:Refresh()
+endfunction
+
+function! s:Key(key) abort
+  let question = s:reached
+  if empty(question) || question isnot get(s:questions, 0, {})
+    return s:Warn('First go to the question: :GeminiAnswer')
+  endif
+  let [params, is_for_words] = [question.params, s:IsForWords(question)]
+  if a:key ==# 'n'
+    call s:Settle(question, is_for_words ? {} : {'outcome': 'reject'})
+  elseif a:key ==# 'r'
+    call feedkeys(is_for_words ? ':GeminiReply ' : ':GeminiRefuse ', 'ni')
+  elseif a:key ==# 'q'
+    let s:reached = {}
+    call s:WriteQuestion()
+    call s:GoBack()
+  elseif is_for_words
+    if a:key =~# '\d' && a:key <= len(get(params, 'options', []))
+      call s:Settle(question, {'answer': params.options[a:key - 1]})
+    endif
+  elseif a:key ==# 'y'
+    call s:Settle(question, {'outcome': 'once'})
+  elseif (a:key ==# 's' || a:key ==# 'a') && has_key(params, 'rule')
+    call s:Settle(question, {'outcome': a:key ==# 's' ? 'session' : 'always'})
+  elseif a:key ==# 'e' && (has_key(params, 'newContent') || has_key(params, 'command'))
+    call s:Correct(question)
+  endif
+endfunction
+
+function! s:Correct(question) abort " the text as you change it; writing it is the yes to it
+  let params = a:question.params
+  let is_command = !has_key(params, 'newContent')
+  let text = substitute(is_command ? params.command : params.newContent, "\r\n", "\n", 'g')
+  let ends = !is_command && text =~# "\n$" ? "\n" : ''
+  let buffer = bufadd('[Gemini text ' .. params.toolCallId .. ']')
+  call bufload(buffer)
+  for [option, value] in items({'&buftype': 'acwrite', '&bufhidden': 'wipe', '&swapfile': 0, '&undolevels': 1000})
+    call setbufvar(buffer, option, value)
+  endfor
+  execute 'buffer' buffer
+  silent %delete _
+  call setline(1, split(ends ==# '' ? text : text[:-2], "\n", 1))
+  setlocal nomodified
+  let b:gemini_companion = {'question': a:question, 'text': text, 'ends': ends, 'is_command': is_command}
+  autocmd gemini_companion BufWriteCmd <buffer> call s:WriteCorrection()
+  call s:Warn('Write it (:w) to say yes to it as it is then.')
+endfunction
+
+function! s:WriteCorrection() abort
+  let [own, buffer] = [b:gemini_companion, bufnr()]
+  let changed = join(getline(1, '$'), "\n") .. own.ends
+  let result = {'outcome': 'once'}
+  if changed !=# own.text && own.is_command
+    let result.editedArgs = extend(copy(own.question.params.args), {'command': changed})
+  elseif changed !=# own.text
+    let result.editedContent = changed
+  endif
+  setlocal nomodified
+  call s:Settle(own.question, result)
+  call timer_start(0, {-> execute('silent! bwipeout! ' .. buffer)})
+endfunction
+
+function! s:GoToQuestion() abort
+  if empty(s:questions)
+    return s:Warn('Gemini asks nothing now.')
+  endif
+  let here = win_getid()
+  call win_gotoid(s:OpenQuestion())
+  stopinsert
+  for key in ['y', 's', 'a', 'n', 'r', 'e', 'q', '1', '2', '3', '4', '5', '6', '7', '8', '9']
+    execute 'nnoremap <buffer> <nowait> <silent>' key '<Cmd>call <SID>Key("' .. key .. '")<CR>'
+  endfor
+  nnoremap <buffer> <nowait> <silent> <CR> <Cmd>call <SID>Key('n')<CR>
+  let s:came_from = here == win_getid() ? s:came_from : here
+  let s:reached = s:questions[0]
+  call s:WriteQuestion()
+  normal! gg
+endfunction
+
+function! s:Say(words, is_for_words) abort
+  if empty(s:questions) || s:IsForWords(s:questions[0]) != a:is_for_words
+    call s:Warn(a:is_for_words ? 'Gemini asks you nothing that words answer. :GeminiRefuse says no, and why.' : 'Gemini asks for no permission now.')
+  else
+    call s:Settle(s:questions[0], a:is_for_words ? {'answer': a:words} : {'outcome': 'reject', 'reason': a:words})
+  endif
+endfunction
+
 " ---- what the daemon sends
 
 function! s:Receive(channel, message) abort
   let method = get(a:message, 'method', '')
   if method ==# 'gemini/event'
     call s:ShowEvent(a:message.params.event)
-  elseif method ==# 'window/showMessageRequest'
-    let titles = map(copy(get(a:message.params, 'actions', [])), {_, action -> action.title})
-    let chosen = confirm(a:message.params.message, join(titles, "\n"), len(titles), 'Question')
-    call ch_sendexpr(s:job, {'id': a:message.id, 'result': chosen > 0 ? {'title': titles[chosen - 1]} : v:null})
+  elseif method ==# 'gemini/confirmTool' || method ==# 'gemini/askUser'
+    call s:Question(a:message.id, a:message.params)
+  elseif method ==# '$/cancelRequest'
+    call s:Drop({question -> question.id == a:message.params.id})
   elseif method ==# 'window/showMessage'
     call s:Notify(a:message.params.message, a:message.params.type == 1)
   elseif method ==# '$/progress'
@@ -79,8 +296,10 @@ endfunction
 
 function! s:ShowEvent(event) abort
   if a:event.type ==# 'turnStarted'
+    let s:has_text = 0
     call s:Show('> ' .. substitute(get(a:event.prompt[0], 'text', '...'), "\n", "\n> ", 'g') .. "\n\n")
   elseif a:event.type ==# 'messageDelta'
+    let s:has_text = 1
     call s:Show(a:event.text)
   elseif a:event.type ==# 'toolCallStarted'
     let s:titles[a:event.toolCallId] = get(a:event, 'title', a:event.name)
@@ -90,7 +309,7 @@ function! s:ShowEvent(event) abort
   elseif a:event.type ==# 'messageDiscarded'
     call s:Show("\n\n*(That was cut short. Once more:)*\n\n")
   elseif a:event.type ==# 'turnFailed' || a:event.type ==# 'turnCancelled'
-    call s:Show("\n\n*(No answer.)*\n\n")
+    call s:Show(s:has_text ? "\n\n*(It ends here.)*\n\n" : "\n\n*(No answer.)*\n\n")
   elseif a:event.type ==# 'turnCompleted'
     call s:Show("\n\n")
   endif
@@ -151,19 +370,25 @@ function! s:Start() abort
     return 0
   endif
   let s:opened = {}
+  call s:Drop({_ -> 1})
   let s:job = job_start(g:gemini_companion_command,
-        \ {'in_mode': 'lsp', 'out_mode': 'lsp', 'err_io': 'null', 'noblock': 1, 'callback': function('s:Receive')})
+        \ {'in_mode': 'lsp', 'out_mode': 'lsp', 'err_io': 'null', 'noblock': 1, 'callback': function('s:Receive'),
+        \ 'exit_cb': {job, _ -> job is s:job ? s:Ended() : 0}})
   let root = s:Uri(getcwd())
   let answer = ch_evalexpr(s:job, {'method': 'initialize', 'params': {
         \ 'processId': getpid(), 'rootUri': root, 'workspaceFolders': [{'uri': root, 'name': fnamemodify(getcwd(), ':t')}],
         \ 'clientInfo': {'name': 'Vim'}, 'capabilities': {'general': {'positionEncodings': ['utf-32']}},
-        \ 'initializationOptions': {'trusted': v:true}}}, {'timeout': 20000})
+        \ 'initializationOptions': {'trusted': v:true, 'supports': ['confirmTool', 'questionText', 'askUser']}}}, {'timeout': 20000})
   if type(answer) != v:t_dict || !has_key(answer, 'result')
     call s:Notify('Gemini Companion does not start: run gemini-companion doctor.', 1)
     return 0
   endif
   call s:Send('initialized', {})
   return 1
+endfunction
+
+function! s:Ended() abort
+  call s:Drop({_ -> 1})
 endfunction
 
 function! s:Stop() abort
@@ -204,11 +429,18 @@ function! s:Synchronise() abort
   endfor
 endfunction
 
-function! s:ReadAgain() abort " what has no unsaved edits, and was changed on the disk
-  let kept = &autoread
-  set autoread
-  silent! checktime
-  let &autoread = kept
+" What has no unsaved edits, and was changed on the disk. About all others Vim would ask, and take what you type for the answer.
+function! s:ReadAgain() abort
+  for info in filter(getbufinfo({'bufloaded': 1}), {_, info -> info.name !=# '' && !info.changed && getbufvar(info.bufnr, '&buftype') ==# ''})
+    if getbufvar(info.bufnr, 'gemini_companion_has_file', 0)
+      let event = 'FileChangedShell <buffer=' .. info.bufnr .. '>'
+      execute 'autocmd gemini_companion' event 'let v:fcs_choice = "reload"'
+      execute 'silent! checktime' info.bufnr
+      execute 'autocmd! gemini_companion' event
+    elseif filereadable(info.name) && !empty(info.windows)
+      call win_execute(info.windows[0], 'silent! edit')
+    endif
+  endfor
   call s:Synchronise()
 endfunction
 
@@ -257,11 +489,15 @@ command! -nargs=* GeminiCompress call s:Run('gemini/compress', {'instructions': 
 " The daemon puts the status into words, and sends them as a message.
 command! GeminiStatus call s:Run('workspace/executeCommand', {'command': 'gemini.compressionStatus'}, {_ -> 0})
 command! GeminiUndo call s:Run('gemini/compression/undo', {})
-command! GeminiCancel call s:Run('gemini/cancel', {})
+command! -range GeminiCancel call s:Run('gemini/cancel', {})
 command! -nargs=1 GeminiMode call s:Run('gemini/session/mode', {'mode': <q-args>})
 command! GeminiRevert call s:Run('gemini/changes/revert', {})
+command! -range GeminiAnswer call s:GoToQuestion()
+command! -range -nargs=* GeminiRefuse call s:Say(<q-args>, 0)
+command! -range -nargs=+ GeminiReply call s:Say(<q-args>, 1)
 
 augroup gemini_companion
   autocmd!
+  autocmd BufReadPost,BufWritePost * let b:gemini_companion_has_file = 1
   autocmd VimLeavePre * call s:Stop()
 augroup END

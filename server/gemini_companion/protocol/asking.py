@@ -28,13 +28,14 @@ from gemini_companion.protocol.question_text import text_of_question
 from gemini_companion.sessions.asking import ConsentAnswer
 from gemini_companion.sessions.tool_results import ToolQuestion
 from gemini_companion.tools.consent_texts import visible_line, visible_prose
-from gemini_companion.tools.documents import Diagnostic, FileDiagnostics
+from gemini_companion.tools.documents import Diagnostic, EditAnswer, FileDiagnostics
 
 R = TypeVar("R")
 
 YES: Final = "Yes"
 YES_FOR_THE_SESSION: Final = "Yes for this session"
 NO: Final = "No"
+NO_ANSWER: Final = "No answer"
 
 _LONGEST_REASON: Final = 4_000
 _LONGEST_CONTENT: Final = 10_000_000
@@ -43,7 +44,9 @@ _LONGEST_ANSWER: Final = 1_000_000
 _MOST_DIAGNOSTICS: Final = 200
 _MARGIN: Final = 2.0
 """Seconds for the way there and back."""
-_EDIT_SECONDS: Final = 10.0
+_SAVE_SECONDS: Final = 10.0
+_EDIT_SECONDS: Final = 60.0
+"""For an edit: some editors ask the person first."""
 _NOTICE_SECONDS: Final = 0.02
 _NOTICE_LOOKS: Final = 50
 """How often, and how many times, an open document is looked at after an edit, until it shows it."""
@@ -66,16 +69,25 @@ class ConnectionAsker:
     the client's own URI of a path.
     """
 
-    def __init__(self, connection: Connection, supports: Collection[str], uri_of: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        supports: Collection[str],
+        uri_of: Callable[[str], str],
+        *,
+        edit_seconds: float = _EDIT_SECONDS,
+    ) -> None:
         self._connection = connection
         self._supports = frozenset(supports)
         self._uri_of = uri_of
+        self._edit_seconds = edit_seconds
 
     async def confirm(self, question: ToolQuestion, seconds: float) -> ConsentAnswer | None:
         """May this call go ahead? `None` without an answer in time."""
         if "confirmTool" not in self._supports:
             return await self._confirm_by_message(question, seconds)
-        params = ConfirmToolParams(**{name: getattr(question, name) for name in question.__struct_fields__})
+        text = text_of_question(question) if "questionText" in self._supports else ""
+        params = ConfirmToolParams(**{name: getattr(question, name) for name in question.__struct_fields__}, text=text)
         answer = await self._request("gemini/confirmTool", params, ConfirmToolResult, seconds)
         if answer is None or len(answer.edited_content or "") > _LONGEST_CONTENT:
             return None
@@ -104,7 +116,8 @@ class ConnectionAsker:
             given = await self._request("gemini/askUser", params, AskUserResult, seconds)
             answer = given.answer if given is not None else None
         else:
-            answer = await self._choose(question, tuple(shown), seconds) if shown else None
+            answer = await self._choose(question, (NO_ANSWER, *shown), seconds) if shown else None
+            answer = answer if answer in shown else None
         answer = shown.get(answer, answer) if answer is not None else None
         if answer is None or (not allows_text and answer not in options):
             return None
@@ -139,29 +152,39 @@ class ConnectionAsker:
             if file.path in wanted
         )
 
-    async def apply_edit(self, path: str, before: str, after: str, label: str) -> bool:
-        """Turn an open document's text from one into the other; false if it is another by now, or the editor will
-        not.
-        """
+    async def apply_edit(self, path: str, before: str, after: str, label: str) -> EditAnswer:
+        """Turn an open document's text from one into the other. The editor may ask the person first."""
         if not self._connection.is_open or not self._connection.supports("workspace.applyEdit"):
-            return False
+            return "unable"
         uri = self._uri_of(path)
         document = self._connection.documents.opened(uri)
-        if document is None or document.source != before:
-            return False
+        if document is None:
+            return "unable"
+        if document.source != before:
+            return "refused"
         edit = workspace_edit(self._connection, uri, document.version, before, after, label)
-        applied = await self._request("workspace/applyEdit", {"label": label, "edit": edit}, _Applied, _EDIT_SECONDS)
-        if applied is None or not applied.applied:
-            return False
+        params = {"label": label, "edit": edit}
+        try:
+            answer = await self._connection.send_request(
+                "workspace/applyEdit", params, _Applied, timeout=self._edit_seconds
+            )
+        except TimeoutError:
+            # It may have made it without saying so: then its notice of the new text has come.
+            document = self._connection.documents.opened(uri)
+            return "made" if document is not None and document.source == after else "unanswered"
+        except ClientFault:
+            return "refused" if self._connection.is_open else "unanswered"
+        if not answer.applied:
+            return "refused"
         await self._until_told(uri, before)
-        return True
+        return "made"
 
     async def save(self, path: str) -> bool:
         """Have the editor write an open document; false if it does not know how, or did not."""
         if "saveDocument" not in self._supports:
             return False
         answer = await self._request(
-            "gemini/saveDocument", SaveDocumentParams(path=path), SaveDocumentResult, _EDIT_SECONDS
+            "gemini/saveDocument", SaveDocumentParams(path=path), SaveDocumentResult, _SAVE_SECONDS
         )
         return answer is not None and answer.saved
 
@@ -174,7 +197,8 @@ class ConnectionAsker:
             await asyncio.sleep(_NOTICE_SECONDS)
 
     async def _confirm_by_message(self, question: ToolQuestion, seconds: float) -> ConsentAnswer | None:
-        offered = (YES, YES_FOR_THE_SESSION, NO) if question.rule is not None else (YES, NO)
+        # "No" comes first: eglot types the first one in already, and a bare RET takes it.
+        offered = (NO, YES, YES_FOR_THE_SESSION) if question.rule is not None else (NO, YES)
         match await self._choose(text_of_question(question), offered, seconds):
             case "Yes":
                 return ConsentAnswer(outcome="once")

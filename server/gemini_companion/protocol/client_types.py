@@ -15,7 +15,12 @@ class _Params(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 
 
 class ConfirmToolParams(ToolQuestion, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A tool asks before it acts. The fields are those of the event `toolQuestionAsked`."""
+    """A tool asks before it acts. The fields are those of the event `toolQuestionAsked`, but for `text`."""
+
+    text: str = ""
+    """All of it as plain text, for a client that has `questionText` in `supports`: whole, and signs that nobody can see
+    are shown by their number.
+    """
 
 
 class ConfirmToolResult(_Params, frozen=True, kw_only=True):

@@ -16,5 +16,7 @@ class InitializationOptions(msgspec.Struct, frozen=True, kw_only=True, rename="c
     them.
     """
     supports: tuple[str, ...] = ()
-    """Requests that it answers: `confirmTool`, `openDiff`, `askUser`, `diagnostics`."""
+    """Requests that it answers: `confirmTool`, `openDiff`, `askUser`, `diagnostics`, `saveDocument`. `questionText`:
+    it shows the `text` of a `confirmTool`.
+    """
     client_name: str | None = None

@@ -9,7 +9,7 @@ import msgspec
 
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.sessions.tool_results import ToolQuestion
-from gemini_companion.tools.documents import FileDiagnostics
+from gemini_companion.tools.documents import EditAnswer, FileDiagnostics
 
 
 class ConsentAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class Asker(Protocol):
         """What the editor reports for absolute paths."""
         ...
 
-    async def apply_edit(self, path: str, before: str, after: str, label: str) -> bool:
+    async def apply_edit(self, path: str, before: str, after: str, label: str) -> EditAnswer:
         """Turn an open document's text from one into the other, by `workspace/applyEdit`, versioned."""
         ...
 

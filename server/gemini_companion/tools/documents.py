@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
+
+EditAnswer: TypeAlias = Literal["made", "refused", "unanswered", "unable"]
+"""What became of an edit that an editor was asked to make. `unable`: it was not asked, for it has not opened the
+document or takes no edits at all. `refused`: the person or the editor said no, or the text is another by now.
+`unanswered`: it may still make it.
+"""
 
 
 class Diagnostic(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

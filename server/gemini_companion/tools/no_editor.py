@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
+from gemini_companion.tools.documents import Buffer, EditAnswer, FileDiagnostics, Saved
 from gemini_companion.tools.ports import PersonsAnswer
 
 
@@ -27,9 +27,9 @@ class NoEditor:
         """It cannot say."""
         return None
 
-    async def apply_edit(self, path: str, text: str, label: str) -> bool:
+    async def apply_edit(self, path: str, text: str, label: str) -> EditAnswer:
         """It cannot."""
-        return False
+        return "unable"
 
     async def save(self, path: str) -> bool:
         """It cannot."""

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from gemini_companion.tools.delegation import Delegation
-from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
+from gemini_companion.tools.documents import Buffer, EditAnswer, FileDiagnostics, Saved
 from gemini_companion.tools.grounding import Grounding
 from gemini_companion.tools.memory import MemoryKeeper, SessionMemory, SessionNotes
 from gemini_companion.tools.skills import SkillShelf
@@ -311,8 +311,8 @@ class EditorPort(Protocol):
         """What it reports for files; `wait` up to 2 s for those of the newest text. `None` if it cannot say."""
         ...
 
-    async def apply_edit(self, path: str, text: str, label: str) -> bool:
-        """Give an open document a new text, as one step of its undo; false if the editor refused or cannot."""
+    async def apply_edit(self, path: str, text: str, label: str) -> EditAnswer:
+        """Give an open document a new text, as one step of its undo."""
         ...
 
     async def save(self, path: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.tools.documents import Diagnostic, FileDiagnostics
+from gemini_companion.tools.documents import Diagnostic, EditAnswer, FileDiagnostics
 from gemini_companion.tools.tool import ToolRefusal
 from gemini_companion.tools.workspace.changing import corrected
 from tests.support.tool_contexts import Desk, write
@@ -191,7 +191,7 @@ async def test_an_editor_that_saves_by_itself_is_not_overtaken(desk: Desk, root:
     desk.editor.open(path, "disk\n", is_dirty=False)
     apply_edit = desk.editor.apply_edit
 
-    async def saving(of: str, text: str, label: str) -> bool:
+    async def saving(of: str, text: str, label: str) -> EditAnswer:
         path.write_text(text + "formatted\n")
         return await apply_edit(of, text + "formatted\n", label)
 
@@ -210,6 +210,24 @@ async def test_unsaved_edits_are_never_overwritten_on_the_disk(desk: Desk, root:
     desk.editor.open(path, "disk\n", is_dirty=False)
     await desk.call("replace", file_path="a.py", old_string="disk", new_string="x")
     assert path.read_text() == "x\n"
+
+
+@pytest.mark.parametrize("is_dirty", [True, False])
+@pytest.mark.parametrize(("answer", "outcome"), [("refused", "declined"), ("unanswered", "timedOut")])
+async def test_an_edit_that_the_editor_does_not_make_is_not_made_on_the_disk_either(
+    desk: Desk, root: Path, answer: EditAnswer, outcome: str, *, is_dirty: bool
+):
+    path = write(root / "a.py", "disk\n")
+    desk.editor.takes_edits, desk.editor.answers = False, answer
+    desk.editor.open(path, "disk\n", is_dirty=is_dirty)
+    with pytest.raises(ToolRefusal, match="Nothing was") as refusal:
+        await desk.call("replace", file_path="a.py", old_string="disk", new_string="x")
+    assert refusal.value.outcome == outcome
+    await desk.call("read_file", file_path="a.py")
+    with pytest.raises(ToolRefusal, match="Nothing was"):
+        await desk.call("write_file", file_path="a.py", content="x\n")
+    assert path.read_bytes() == b"disk\n"
+    assert desk.editor.buffers[str(path)].text == "disk\n"
 
 
 async def test_a_document_that_only_might_be_unsaved_is_written_like_any_other_file(desk: Desk, root: Path):

@@ -10,6 +10,7 @@ from gemini_companion.engine.changes.plan import Kind, State
 from gemini_companion.sessions.tools.changes_versions import Look, Version, text_of
 from gemini_companion.tools.ports import EditorPort, FileSystem
 from gemini_companion.tools.tool import ToolRefusal
+from gemini_companion.tools.workspace.changing import not_made
 
 _LABEL: Final = "Take back the model's changes"
 
@@ -87,7 +88,10 @@ async def _write(seen: Look, now: Version | None, state: State, files: FileSyste
     place, expected = seen.place, now.digest if now is not None else None
     if seen.is_open and seen.shown is not None and seen.shown.data != state.data:
         text = text_of(state.data)
-        if text is not None and await editor.apply_edit(place.path, text, _LABEL):
+        answer = "unable" if text is None else await editor.apply_edit(place.path, text, _LABEL)
+        if refusal := not_made(answer, place.shown):
+            raise refusal
+        if answer == "made":
             if seen.unsaved is None and not await editor.save(place.path):
                 await files.write(place, state.data, expected=expected, mode=state.mode)
             return

@@ -9,7 +9,7 @@ from typing import Final
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.editor import Buffer as OpenBuffer
 from gemini_companion.sessions.session import Session
-from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
+from gemini_companion.tools.documents import Buffer, EditAnswer, FileDiagnostics, Saved
 from gemini_companion.tools.ports import PersonsAnswer
 
 WAIT_MS: Final = 2_000
@@ -46,12 +46,12 @@ class ClientEditor:
         asker = self._client.asker
         return None if asker is None else await asker.diagnostics(paths, wait_ms=WAIT_MS if wait else 0)
 
-    async def apply_edit(self, path: str, text: str, label: str) -> bool:
-        """Give an open document a new text; false if it is not open, or if the editor refused or cannot."""
+    async def apply_edit(self, path: str, text: str, label: str) -> EditAnswer:
+        """Give an open document a new text."""
         asker, opened = self._client.asker, self._opened(path)
-        return (
-            asker is not None and opened is not None and await asker.apply_edit(opened[0], opened[1].text, text, label)
-        )
+        if asker is None or opened is None:
+            return "unable"
+        return await asker.apply_edit(opened[0], opened[1].text, text, label)
 
     async def save(self, path: str) -> bool:
         """Have it write an open document to the disk; false if it is not open, or if the editor cannot or did not."""

@@ -12,6 +12,7 @@ from gemini_companion.engine.edits.encoding import Encoded, encode
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.history.tool_entries import MAX_VERSION
 from gemini_companion.engine.ide_context.secrets import mask_secrets
+from gemini_companion.tools.documents import EditAnswer
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import Proposal, ToolContext, ToolOutput, ToolRefusal, Touched
 from gemini_companion.tools.workspace.diagnostics import after_edit
@@ -103,7 +104,10 @@ async def carried_out(change: Change, context: ToolContext, done: str) -> ToolOu
     place, before = change.place, change.before
     notes = list(change.notes)
     buffer = context.ports.editor.buffer(place.path)
-    if buffer is not None and await context.ports.editor.apply_edit(place.path, change.after, done):
+    answer = "unable" if buffer is None else await context.ports.editor.apply_edit(place.path, change.after, done)
+    if refusal := not_made(answer, place.shown):
+        raise refusal
+    if answer == "made":
         notes.append(await _onto_disk(change, context))
     elif buffer is not None and buffer.is_dirty and (before is None or before.is_unsaved):
         raise ToolRefusal(
@@ -121,6 +125,24 @@ async def carried_out(change: Change, context: ToolContext, done: str) -> ToolOu
     return ToolOutput(
         output=" ".join([done, *notes]) + (f"\n{report}" if report else ""), summary=f"+{added} −{removed}"
     )
+
+
+def not_made(answer: EditAnswer, shown: str) -> ToolRefusal | None:
+    """What to say where an editor did not make an edit. Nothing is written beside it then: a no is a no."""
+    if answer == "refused":
+        return ToolRefusal(
+            f"Not done: {shown} is open in the user's editor, and the edit was refused there. The user said no, or the"
+            " text is another by now. Nothing was changed.",
+            outcome="declined",
+        )
+    if answer == "unanswered":
+        return ToolRefusal(
+            f"Not known to be done: {shown} is open in the user's editor, which did not say in time whether it makes"
+            " the edit. Nothing was written to the disk. The editor may still make the edit: read the file before you"
+            " go on.",
+            outcome="timedOut",
+        )
+    return None
 
 
 async def _onto_disk(change: Change, context: ToolContext) -> str:
