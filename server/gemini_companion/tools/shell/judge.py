@@ -97,9 +97,7 @@ def _judged(line: str, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule]
     findings = [Finding(part.decision, part.reason) for part in parts] + whole + [found for _, found in everywhere]
     total = worst(findings)
     looks_in = looks_in if total.decision == "allow" else ""
-    return LineVerdict(
-        decision=total.decision, parts=tuple(parts), reason=total.reason, shown=shown, looks_in=looks_in
-    )
+    return LineVerdict(decision=total.decision, parts=tuple(parts), reason=total.reason, shown=shown, looks_in=looks_in)
 
 
 def _plain(line: str, tree: Tree) -> Script:
