@@ -10,7 +10,7 @@ from typing import Final
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.tools.shell.git import Prints
 from gemini_companion.tools.shell.judge import judge
-from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts, Sought
+from gemini_companion.tools.shell.verdict import Finding, LineVerdict, PathFacts, Sought
 
 ROOT: Final = "/home/me/project"
 HOME: Final = "/home/me"
@@ -89,9 +89,9 @@ class ToldFacts:
         """As told."""
         return self.repository_runs
 
-    def printed(self, folder: str, prints: Prints) -> str:
+    def printed(self, folder: str, prints: Prints) -> Finding:
         """Nothing speaks against it."""
-        return ""
+        return Finding("allow")
 
     def program(self, name: str) -> str | None:
         """As told."""

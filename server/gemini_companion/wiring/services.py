@@ -151,8 +151,9 @@ def _agent_files(env: Mapping[str, str]) -> AgentFiles:
 
 def _git(env: Mapping[str, str]) -> GitStates:
     from gemini_companion.adapters.processes.git_state import GitReader
+    from gemini_companion.wiring.tools import own_folders
 
-    return GitReader(env)
+    return GitReader(env, private=own_folders(env))
 
 
 def _hooks(env: Mapping[str, str]) -> HookRunner:

@@ -65,7 +65,7 @@ def _files(env: Mapping[str, str]) -> FileSystem:
     from gemini_companion.adapters.files.disk import DiskFiles
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
 
-    return DiskFiles(DiskWorkspace(), own=_own(env))
+    return DiskFiles(DiskWorkspace(), own=own_folders(env))
 
 
 def _search() -> TextSearch:
@@ -82,12 +82,12 @@ def _runner(env: Mapping[str, str], vault: Vault | None) -> CommandRunner:
     return Runner(
         env,
         folder=spills_directory(env),
-        private=_own(env),
+        private=own_folders(env),
         closing=(lambda: vault.writer(OUTPUT)) if vault is not None else lambda: bytes,
     )
 
 
-def _own(env: Mapping[str, str]) -> tuple[str, ...]:
+def own_folders(env: Mapping[str, str]) -> tuple[str, ...]:
     """The folders of the daemon itself."""
     from gemini_companion.settings.places import places
 

@@ -1,7 +1,8 @@
 """What git says of a workspace folder, asked without running anything that a repository brings along.
 
 A repository of another owner is left alone. Where the repository's own settings would have git run a program (see
-`repositories`), git is not started: only the branch is read, from the disk.
+`repositories`), git does not look: only the branch is read, from the disk. Where it looks, it has settings of ours in
+place of the repository's, and it is in a sandbox where there is one: read-only, without network and logins.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ import os
 import re
 import shutil
 import signal
+import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
-from gemini_companion.adapters.processes.environment import clean
-from gemini_companion.adapters.processes.repositories import repository_of, runs
+from gemini_companion.adapters.processes.environment import clean, program_finder
+from gemini_companion.adapters.processes.repositories import SHADOW, Repositories, Repository, Strange, shadow_of
+from gemini_companion.adapters.processes.sandbox import Held, Sandboxes
 from gemini_companion.engine.prompts.git_state import MOST_COMMITS, MOST_REPOSITORIES, GitState
+from gemini_companion.tools.ports import SandboxWish
 
 SECONDS: Final = 2.0
 """Longest wait for one repository."""
@@ -49,11 +54,17 @@ _LOG: Final = (
 
 
 class GitReader:
-    """`GitStates` of this machine's disk. `environment` is the daemon's; git gets little of it."""
+    """`GitStates` of this machine's disk. `environment` is the daemon's; git gets little of it, and sees no `private`
+    folder.
+    """
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = {**clean(environment), "GIT_ASKPASS": "", "LC_ALL": "C.UTF-8"}
-        self._git = shutil.which("git", path=self._environment["PATH"])
+    def __init__(self, environment: Mapping[str, str], *, private: Sequence[str] = ()) -> None:
+        kept = clean(environment)
+        self._environment = {**kept, "GIT_ASKPASS": "", "LC_ALL": "C.UTF-8"}
+        self._git = shutil.which("git", path=kept["PATH"])
+        self._repositories = Repositories(kept, program_finder(environment))
+        home = environment.get("HOME") or os.path.expanduser("~")
+        self._sandboxes = Sandboxes(home=home, private=private, environment=kept, platform=sys.platform)
 
     async def read(self, folders: Sequence[str]) -> list[GitState]:
         """The state of each repository that the first few folders are in; see `GitStates`."""
@@ -63,36 +74,61 @@ class GitReader:
     async def _read(self, folder: str) -> GitState | None:
         try:
             real = await asyncio.to_thread(os.path.realpath, folder)
-            place = await asyncio.to_thread(_own_repository, real)
+            found = await asyncio.to_thread(self._around, real)
+            if found is None or not found.git or not await asyncio.to_thread(_is_own, found.top, found.git):
+                return None
+            branch = await asyncio.to_thread(_branch_on_disk, found.git)
         except (OSError, ValueError):
             return None
-        if place is None:
-            return None
-        top, git = place
-        branch = await asyncio.to_thread(_branch_on_disk, git)
         if branch is None:
             return None
         known = GitState(folder=folder, branch=branch, is_partial=True)
-        if self._git is None or await asyncio.to_thread(runs, real):
+        if isinstance(found, Strange):
             return known
         try:
-            async with asyncio.timeout(SECONDS):
-                status, log = await asyncio.gather(self._run(real, _STATUS), self._run(real, _LOG))
+            said = await self._looked(found, real)
         except (TimeoutError, OSError):
             return known
-        if status is None:
+        if said is None:
             return known
-        return _state_of(folder, top, branch, status, log or b"")
+        status, log = said
+        return _state_of(folder, found.top, branch, status, log or b"")
 
-    async def _run(self, folder: str, arguments: Sequence[str]) -> bytes | None:
+    def _around(self, folder: str) -> Repository | Strange | None:
+        try:
+            return self._repositories.around(folder)
+        except Strange as strange:
+            return strange
+
+    async def _looked(self, repository: Repository, folder: str) -> tuple[bytes, bytes | None] | None:
+        """What git says of the work tree and of the last commits; `None` if it fails."""
+        held = await asyncio.to_thread(self._sandboxes.choose, SandboxWish(), (), is_used=False)
+        shadow = await asyncio.to_thread(tempfile.mkdtemp, prefix=SHADOW)
+        try:
+            environment = {**self._environment, **await asyncio.to_thread(shadow_of, repository, shadow)}
+            if held.arguments[:1] and held.arguments[0].endswith("bwrap"):
+                # What lies in a folder that is empty in there comes back.
+                shown = (
+                    word for path in (repository.common, repository.top, shadow) for word in ("--ro-bind", path, path)
+                )
+                held.arguments += tuple(shown)
+            async with asyncio.timeout(SECONDS):
+                status, log = await asyncio.gather(
+                    *(self._run(folder, words, environment, held) for words in (_STATUS, _LOG))
+                )
+            return None if status is None else (status, log)
+        finally:
+            await asyncio.to_thread(shutil.rmtree, shadow, ignore_errors=True)
+
+    async def _run(
+        self, folder: str, arguments: Sequence[str], environment: Mapping[str, str], held: Held
+    ) -> bytes | None:
         """The output of git, its last incomplete record left out if it is too long; `None` if it failed."""
         assert self._git is not None
         process = await asyncio.create_subprocess_exec(
-            self._git,
-            *_QUIET,
-            *arguments,
+            *held.wrap((self._git, *_QUIET, *arguments), folder),
             cwd=folder,
-            env=self._environment,
+            env=environment,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -125,13 +161,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     await process.wait()
 
 
-def _own_repository(folder: str) -> tuple[str, str] | None:
-    """Top and git folder of the repository that a folder is in, if both are this person's."""
-    place = repository_of(folder)
-    if place is None or not hasattr(os, "geteuid"):
-        return place
-    owners = {os.lstat(path).st_uid for path in (*place, os.path.join(place[0], ".git"))}
-    return place if owners == {os.geteuid()} else None
+def _is_own(top: str, git: str) -> bool:
+    """Whether a repository is this person's."""
+    if not hasattr(os, "geteuid"):
+        return True
+    return {os.lstat(path).st_uid for path in (top, git, os.path.join(top, ".git"))} == {os.geteuid()}
 
 
 def _branch_on_disk(git: str) -> str | None:

@@ -14,7 +14,7 @@ from gemini_companion.engine.history.tool_entries import Decision, ToolRule
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.tools.paths import innermost
 from gemini_companion.tools.shell.git import Prints
-from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts, Sought
+from gemini_companion.tools.shell.verdict import Finding, LineVerdict, PathFacts, Sought, worst
 from gemini_companion.tools.tool import Touched
 from gemini_companion.tools.workspace.guarded import Guard, guard_of_path, may_be_allowed
 
@@ -94,7 +94,7 @@ class _DiskFacts:
         self._find = find_program
         self._repositories = repositories
         self._around: dict[str, Repository | Strange | None] = {}
-        self._printed: dict[tuple[str, Prints], str] = {}
+        self._printed: dict[tuple[str, Prints], Finding] = {}
         self._roots = roots
         self._ours = tuple(_folded(path) for path in ours)
         self._of_file = of_file
@@ -141,10 +141,10 @@ class _DiskFacts:
             return "the line looks into more than one repository"
         return ""
 
-    def printed(self, folder: str, prints: Prints) -> str:
+    def printed(self, folder: str, prints: Prints) -> Finding:
         key = (os.path.realpath(folder), prints)
         if key not in self._printed:
-            self._printed[key] = self._why_not_print(*key)
+            self._printed[key] = self._judged_prints(*key)
         return self._printed[key]
 
     def _repository_of(self, folder: str) -> Repository | Strange | None:
@@ -155,81 +155,78 @@ class _DiskFacts:
                 self._around[folder] = strange
         return self._around[folder]
 
-    def _why_not_print(self, folder: str, prints: Prints) -> str:
+    def _judged_prints(self, folder: str, prints: Prints) -> Finding:
+        """Whether git may show what it prints of files: the same as of `read_file`, in every commit that it goes to."""
         repository = self._repository_of(folder)
         if isinstance(repository, Strange):
-            return repository.reason
+            return Finding("ask", repository.reason)
         if prints.names is None:
-            return f"with these options it cannot be said which files `git {prints.subcommand}` shows"
+            return Finding("ask", f"with these options it is not known which files `git {prints.subcommand}` shows")
         if repository is None:
-            is_of_files = prints.subcommand == "diff" and prints.operands and prints.names
-            return "there is no repository here, so `git diff` compares the files themselves" if is_of_files else ""
+            if prints.subcommand == "diff" and prints.operands and prints.names:
+                return Finding("ask", "there is no repository here, so `git diff` compares the files themselves")
+            return Finding("allow")
         if prints.subcommand == "diff" and any(
             os.path.lexists(path := os.path.join(folder, one)) and not _holds(repository.top, os.path.realpath(path))
             for one in prints.operands
         ):
-            return "`git diff` compares what is no part of the repository"
-        if why := self._why_not_objects(repository, folder, prints):
-            return why
-        names = self._repositories.names(repository, folder, prints.names) if prints.names else []
+            return Finding("ask", "`git diff` compares what is no part of the repository")
+        found = self._judged_objects(repository, folder, prints)
+        if found.decision != "allow" or not prints.names:
+            return found
+        names = self._repositories.names(repository, folder, prints.names)
         if names is None:
-            return f"git does not say in time which files `git {prints.subcommand}` shows; name fewer commits or files"
-        for name in names:
-            for place in {name, name.partition(":")[2] if prints.subcommand == "grep" else name} - {""}:
-                path = os.path.normpath(os.path.join(repository.top, place.lstrip("\n")))
-                if why := self._why_not_show(path):
-                    return why
-        return ""
+            return Finding(
+                "ask", f"git does not say in time which files `git {prints.subcommand}` shows; name fewer commits"
+            )
+        places = {place for name in names for place in (name, name.partition(":")[2])} - {""}
+        return worst([self._judged_file(os.path.join(repository.top, one.lstrip("\n"))) for one in sorted(places)])
 
-    def _why_not_objects(self, repository: Repository, folder: str, prints: Prints) -> str:
-        """Why not what words name by themselves may be shown: a file in a commit, an object by its id."""
+    def _judged_objects(self, repository: Repository, folder: str, prints: Prints) -> Finding:
+        """The same of what words name by themselves: a file in a commit, an object by its id."""
         if not prints.objects:
-            return ""
+            return Finding("allow")
         ends = (end.lstrip("^.") for word in prints.objects for end in (word, *word.split("..")))
         words = [word for end in dict.fromkeys(ends) if end for word in (end, f"{end}^{{}}")]
-        if any("\n" in word for word in words):
-            return "a word has a line break"
-        kinds = self._repositories.kinds(repository, folder, words)
+        kinds = None if any("\n" in word for word in words) else self._repositories.kinds(repository, folder, words)
         if kinds is None:
-            return "git does not say what these words name"
+            return Finding("ask", "git does not say what its words name")
+        findings: list[Finding] = []
         for word, kind in zip(words, kinds, strict=True):
             word = word.removesuffix("^{}")
             if kind == "tree" and prints.subcommand == "diff":
-                return f"of {word}, git does not say which files it shows"
-            if kind != "blob":
-                continue
-            if ":" not in word:
-                return f"{word} is an object of which the file's name is not known"
-            behind = word
-            while ":" in behind:
-                behind = behind.partition(":")[2]
-                for base in (repository.top, folder):
-                    if why := self._why_not_show(os.path.normpath(os.path.join(base, behind.lstrip("/")))):
-                        return why
-        return ""
+                findings.append(Finding("ask", f"git does not say which files of {word} it shows"))
+            elif kind == "blob" and ":" not in word:
+                findings.append(Finding("ask", f"{word} is the content of a file whose name is not known"))
+            elif kind == "blob":
+                pieces = word.split(":")  # one of these is where the path begins
+                ends = (":".join(pieces[at:]).lstrip("/") for at in range(1, len(pieces)))
+                findings += [self._judged_file(os.path.join(b, end)) for end in ends for b in (repository.top, folder)]
+        return worst(findings)
 
-    def _why_not_show(self, path: str) -> str:
+    def _judged_file(self, path: str) -> Finding:
+        path = os.path.normpath(path)
         if innermost(path, self._roots) is None:
-            return f"it shows {path}, which is outside the workspace; `-- .` leaves that out"
-        return self._trouble_with(path, "read")
+            return Finding("ask", f"it shows {path}, which is outside the workspace")
+        return self._judged_by_name(path, "read")
 
     def _trouble_with(self, path: str, how: Literal["read", "write"]) -> str:
         """Why a file that is found below a folder must not be read unasked; why a rule forbids to write it."""
+        return self._judged_by_name(path, how).reason
+
+    def _judged_by_name(self, path: str, how: Literal["read", "write"]) -> Finding:
         secret = "by its name" if is_secret_name(path) else ""
         decision = self._of_file(Touched(path=path, how=how, secret=secret))
-        is_ours = self._is_ours(path)
         if how == "write" and decision == "ask":
             secret, decision = "", "allow"
-        if not (secret or is_ours) and decision == "allow":
-            return ""
         shown = os.path.relpath(path, innermost(path, self._roots) or "/")
-        if is_ours:
-            return f"{shown} holds Gemini Companion's own settings, log or store"
+        if self._is_ours(path):
+            return Finding("ask", f"{shown} holds Gemini Companion's own settings, log or store")
         if decision == "deny":
-            return f"a rule forbids to {how} {shown}"
+            return Finding("deny", f"a rule forbids to {how} {shown}")
         if secret:
-            return f"{shown} may hold a secret; leave it out, or name other folders"
-        return f"a rule asks about reading {shown}"
+            return Finding("ask", f"{shown} may hold a secret; leave it out, or name other folders")
+        return Finding("allow") if decision == "allow" else Finding("ask", f"a rule asks about reading {shown}")
 
     def _is_ours(self, path: str) -> bool:
         folded = _folded(path)

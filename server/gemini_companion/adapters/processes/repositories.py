@@ -136,6 +136,9 @@ _SHARED: Final = ("objects", "refs", "packed-refs", "reftable", "logs", "shallow
 _SHARED_INFO: Final = ("exclude", "attributes", "grafts")
 
 
+_RUN: Final = "the repository has `git` run what its settings say ({})"
+
+
 class Strange(Exception):
     """Git may run something of a repository's own, or does not say. `reason` is for people, `git` its folder."""
 
@@ -210,28 +213,28 @@ class Repositories:
         said = self._said(("rev-parse", *paths), folder)
         lines = [] if said is None else said.split(b"\n")
         if len(lines) != 5:
-            raise Strange("git does not say plainly which repository this is")
+            raise Strange("git does not say plainly which repository this is, or cannot read its settings")
         top, git, common, hooks = (os.path.normpath(os.path.join(folder, os.fsdecode(line))) for line in lines[:4])
         listed = self._said(("config", "--list", "--show-scope", "-z"), folder)
         if listed is None:
-            raise Strange("its settings cannot be read, or are too long", git, top)
+            raise Strange("the repository's settings cannot be read, or are too long", git, top)
         settings = tuple(_own_settings(listed))
         is_large, has_hooks_elsewhere = b"filter.lfs." in listed.lower(), False
         for key, value in settings:
             if why := _why_not(key, value):
-                raise Strange(why, git, top)
+                raise Strange(_RUN.format(why), git, top)
             has_hooks_elsewhere = has_hooks_elsewhere or key == b"core.hookspath"
         if not os.path.lexists(os.path.join(top, ".git")) or not (folder + "/").startswith(top.rstrip("/") + "/"):
-            raise Strange("core.worktree leads elsewhere", git, top)
+            raise Strange("the repository's core.worktree leads elsewhere", git, top)
         if is_large and (why := self._why_not_large(top)):
-            raise Strange(why, git, top)
+            raise Strange(_RUN.format(why), git, top)
         # Of hooks, this alone runs when git writes down what it saw, as `git diff` does.
         by_itself = os.path.join(common, "hooks")
         if any(
             os.path.lexists(os.path.join(one, "post-index-change"))
             for one in {by_itself, hooks if has_hooks_elsewhere else by_itself}
         ):
-            raise Strange("the hook post-index-change", git, top)
+            raise Strange(_RUN.format("the hook post-index-change"), git, top)
         taken = tuple((key, value) for key, value in settings if os.fsdecode(key) not in _NOT_TAKEN)
         return Repository(top, git, common, taken)
 

@@ -167,8 +167,8 @@ class Runner:
             repository = self._repositories.around(os.path.realpath(looks_in)) if looks_in else None
         except Strange as strange:
             raise ToolRefusal(
-                f"Nothing was run: meanwhile the repository has `git` run what its settings say ({strange.reason})."
-                " Call it again: then the user is asked."
+                f"Nothing was run, for what was there a moment ago has changed: {strange.reason}."
+                " Call it again, and the user is asked."
             ) from strange
         if repository is None:
             return "", {}

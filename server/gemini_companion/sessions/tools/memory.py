@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar, cast
@@ -21,6 +22,8 @@ from gemini_companion.sessions.recalled import RecallHit, RecallResult
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
 from gemini_companion.tools.memory import Remembered
+from gemini_companion.tools.shell.characters import without_secrets
+from gemini_companion.tools.shell.rules import ALIASES, TOOL
 from gemini_companion.tools.tool import ToolRefusal
 
 T = TypeVar("T")
@@ -46,6 +49,8 @@ class MemoryOfSession:
         if found is None:
             return None
         text = await whole_output(self._session.services.store, self._session.session_id, found)
+        if found.name in {TOOL, *ALIASES}:  # its file has the output as it came
+            text = await asyncio.to_thread(without_secrets, text)
         return Remembered(title=f"output of {found.name}", text=text, media=_media([found.part]))
 
     async def arguments(self, tool_call_id: str) -> Remembered | None:

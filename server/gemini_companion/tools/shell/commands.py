@@ -147,14 +147,15 @@ class CommandJudge:
             skipped = max(0, (accepted or 0) - (len(argv) - len(words)))
             looks = looked_at(reader, argv[0], words, skipped)
             paths = looks.files
+            printed: list[Finding] = []
             if argv[0] == "git":
-                self._check_repository(argv, cwds)
+                printed = self._in_repository(argv, cwds)
                 paths = [path for path in paths if not path.startswith((":!", ":^", ":(exclude"))]
             if argv[0] == "diff" and any(self._is_folder(path, cwds) for path in paths):
                 raise NotPlain("`diff` looks into files of a folder that it does not name")
             # With an option that only a rule lets pass, it may write what it would look at: `sed -i`, `sort -o`.
             is_wider = any(word.startswith("-") for word in words[:skipped])
-            found = self._written(words, cwds) if is_wider else []
+            found = printed + (self._written(words, cwds) if is_wider else [])
             for operand in paths:
                 places = dict.fromkeys((operand, *places_in(operand))) if operand != "-" else ()
                 found += [judged_path(path, cwds, "read", self._files) for path in places]
@@ -186,17 +187,19 @@ class CommandJudge:
             findings += [Finding("ask", why) for folder in folders if (why := self._files.below(folder, sought))]
         return findings
 
-    def _check_repository(self, argv: Sequence[str], cwds: frozenset[str]) -> None:
-        """Raise `NotPlain` where a repository has `git` run something though it merely looks, or where it prints what
-        may not be shown. No rule opens that: it is a rule for what git does, not for what repositories do.
+    def _in_repository(self, argv: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
+        """What is said of the files that git prints. Raises `NotPlain` where a repository may have it run something
+        though it merely looks. No rule opens either: it says what git may do, not what repositories may.
         """
+        findings: list[Finding] = []
         prints = git.prints(argv)
         for cwd in sorted(cwds):
             if found := self._files.repository(cwd):
-                raise NotPlain(f"the repository has `git` run what its settings say ({found})")
-            if prints is not None and (why := self._files.printed(cwd, prints)):
-                raise NotPlain(why)
+                raise NotPlain(found)
+            if prints is not None:
+                findings.append(self._files.printed(cwd, prints))
             self.git_looks_in.append(cwd)
+        return findings
 
     def _is_folder(self, path: str, cwds: Iterable[str]) -> bool:
         return any(self._files.path(posixpath.join(cwd, path)).kind == "folder" for cwd in cwds)

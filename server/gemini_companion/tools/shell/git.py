@@ -72,8 +72,8 @@ _PATCH: Final = words_of("p u U c W L patch unified cc patch-with-stat word-diff
 _NO_PATCH: Final = words_of("s name-only name-status no-patch numstat raw shortstat stat summary")
 _SELECTING: Final = words_of(
     "all after author before branches cached cc date diff-filter first-parent follow grep left-right max-count "
-    "merge-base merges no-merges pickaxe-regex remotes reverse simplify-by-decoration since skip staged tags topo-order "
-    "until S G n m c g i"
+    "merge-base merges no-merges pickaxe-regex remotes reverse simplify-by-decoration since skip staged tags "
+    "topo-order until S G n m c g i"
 )
 """Options that say of what something is shown. The others of those that are known say how."""
 _HARMLESS_LOG: Final = words_of("textconv no-textconv no-ext-diff")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Final
 
 import msgspec
 
 from gemini_companion.tools.counting import counted
 from gemini_companion.tools.shell.commandbook import CommandBook, KeptCommand
+from gemini_companion.tools.shell.shown_output import without_secrets
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 
 _CHARACTERS: Final = 100_000
@@ -57,7 +59,8 @@ class ReadBackgroundOutput:
             listed = "\n".join(f"{command.pid}: {command.command} ({_state(command)})" for command in kept)
             return ToolOutput(output=listed or "There is no background command.", summary=counted(len(kept), "command"))
         (command,) = kept
-        lines = command.running.latest(_CHARACTERS).split("\n")
+        text = await asyncio.to_thread(without_secrets, command.running.latest(_CHARACTERS))
+        lines = text.split("\n")
         if lines and not lines[-1]:
             lines.pop()
         text = "\n".join(lines[-args.lines :]) or "(no output)"

@@ -12,6 +12,7 @@ from gemini_companion.tools.paths import gone
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
 from gemini_companion.tools.shell.commandbook import CommandBook
 from gemini_companion.tools.shell.rules import ALIASES, TOOL
+from gemini_companion.tools.shell.shown_output import without_secrets
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 
 MAX_CHARACTERS: Final = 100_000
@@ -110,13 +111,13 @@ class RunShellCommand:
         if args.is_background:
             return await self._background(args, cwd, running, context)
         self._book.began(context.session_id, context.call_id, args.command, cwd, running, is_background=False)
-        context.so_far = running.latest
+        context.so_far = lambda characters: without_secrets(running.latest(characters))
         was_stopped = False
         try:
             end = await running.wait()
         finally:
             was_stopped = self._book.ended(context.session_id, context.call_id)
-        return output_of(end, was_stopped=was_stopped)
+        return await asyncio.to_thread(output_of, end, was_stopped=was_stopped)
 
     def _check_background(self, args: RunShellCommandArguments, context: ToolContext) -> None:
         if args.is_background and (refusal := self._book.refusal(context.session_id)):
@@ -133,9 +134,9 @@ class RunShellCommand:
             await running.stop()
             raise
         if done:
-            return output_of(waiting.result(), was_stopped=False)
+            return await asyncio.to_thread(output_of, waiting.result(), was_stopped=False)
         waiting.add_done_callback(_forget)
-        begun = running.latest()
+        begun = without_secrets(running.latest())
         return ToolOutput(
             output=(
                 f"It runs in the background with the id {running.pid}. read_background_output shows what it puts out."
@@ -146,7 +147,7 @@ class RunShellCommand:
 
 
 def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
-    """What the model and people are told of a command that ended."""
+    """What the model and people are told of a command that ended, its secrets masked. Not for the event loop."""
     notes: list[str] = []
     if was_stopped:
         notes.append("The user stopped it. What it had put out until then is above.")
@@ -165,7 +166,8 @@ def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
         notes.append(f"Could not be ended and still run: {', '.join(end.survivors)}")
     if end.sandbox and "No sandbox" not in end.sandbox and end.exit_code:
         notes.append(f"{end.sandbox} A fault about permissions or the network may come from that.")
-    text = end.output if not end.output or end.output.endswith("\n") else end.output + "\n"
+    text = without_secrets(end.output)
+    text = text if not text or text.endswith("\n") else text + "\n"
     is_ok = end.exit_code == 0 and not was_stopped and not end.timed_out
     summary = f"exit code {end.exit_code}" if end.exit_code is not None else f"signal {end.signal}"
     if end.is_lost:

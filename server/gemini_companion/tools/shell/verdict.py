@@ -53,6 +53,13 @@ class Sought(msgspec.Struct, frozen=True, kw_only=True):
     how: Literal["read", "write"] = "read"
 
 
+class Finding(msgspec.Struct, frozen=True):
+    """A decision, and why. An empty reason goes with nothing but `allow`."""
+
+    decision: LineDecision
+    reason: str = ""
+
+
 class Facts(Protocol):
     """What is known of the disk."""
 
@@ -87,21 +94,14 @@ class Facts(Protocol):
         ...
 
     def repository(self, folder: str) -> str:
-        """What has `git` run programs of the repository around a folder, or why not all of what a line looks into is one
-        repository; empty if nothing speaks against looking.
+        """Why `git` must not look into the repository around a folder unasked: it may run something of the repository's
+        own, or the line looks into others too; empty if it may.
         """
         ...
 
-    def printed(self, folder: str, prints: Prints) -> str:
-        """Why what git prints of files must not be shown unasked; empty if it may."""
+    def printed(self, folder: str, prints: Prints) -> Finding:
+        """What is said of the files whose content git prints."""
         ...
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """A decision, and why. An empty reason goes with nothing but `allow`."""
-
-    decision: LineDecision
-    reason: str = ""
 
 
 class PartVerdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from gemini_companion.tools.shell.paths import NULL, places_in
 from gemini_companion.tools.shell.programs import BUILT_IN, READERS, RUNNERS, WRAPPERS, WRITERS
 from gemini_companion.tools.shell.rules import name_of
 from gemini_companion.tools.shell.script import Redirect, Word
-from gemini_companion.tools.shell.verdict import Facts, PathFacts, Sought
+from gemini_companion.tools.shell.verdict import Facts, Finding, PathFacts, Sought
 
 _WRITING_READERS: Final = frozenset(("sed", "sort", "uniq"))
 """Programs that look, and with some option write the files they name."""
@@ -60,10 +60,10 @@ class WrittenBefore:
         """What in the settings of the repository around a folder has `git` run programs."""
         return self._files.repository(folder)
 
-    def printed(self, folder: str, prints: Prints) -> str:
-        """Why what git prints must not be shown unasked; not known once the line has run what may change files."""
+    def printed(self, folder: str, prints: Prints) -> Finding:
+        """What is said of what git prints; nothing is known of it once the line has run what may change files."""
         if not self._is_as_it_was and prints.names != ():
-            return "what git shows may have been changed by what the line does before"
+            return Finding("ask", "what git shows may have been changed by what the line does before")
         return self._files.printed(folder, prints)
 
     def note(self, redirects: Sequence[Redirect], words: Sequence[Word], cwds: frozenset[str]) -> None:
