@@ -40,6 +40,8 @@ _PROGRAM: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _KEYWORDS: Final = words_of("if then else elif fi for while until do done case esac select function in coproc time")
 _FIND: Final = Reader()
 _MOST_PLACES: Final = 2_000
+_HOME_OF: Final = re.compile(r"~[a-z_][a-z0-9_-]*/")
+"""The beginning of a path in somebody else's home folder."""
 
 
 class CommandJudge:
@@ -169,6 +171,33 @@ class CommandJudge:
             return written
         return [self._named(word, cwds) for word in without_texts(argv)[1:]]
 
+    def _places(self, words: Iterable[str], cwds: frozenset[str]) -> list[str]:
+        """The paths that words may name. A tilde within a word may be the home folder: some programs put that in."""
+        places: dict[str, None] = {}
+        for word in words:
+            for part in places_in(word, lambda part: self._may_name(part, cwds)):
+                if part == "~" or part.startswith("~/"):
+                    part = self._files.home + part[1:]
+                elif _HOME_OF.match(part):
+                    part = f"/{part}"
+                places[part] = None
+        return list(places)
+
+    def _may_name(self, part: str, cwds: frozenset[str]) -> bool:
+        """Whether there is something by this name, or a place for it outside of where the command runs."""
+        if not part:
+            return False
+        if part == "~" or part.startswith("~/"):
+            part = self._files.home + part[1:]
+        for cwd in cwds:
+            path = posixpath.join(cwd, part)
+            if self._files.path(path).kind != "missing":
+                return True
+            above = posixpath.dirname(path)
+            if part.startswith(("/", "../")) and above != "/" and self._files.path(above).kind == "folder":
+                return True
+        return False
+
     def _below(self, paths: Sequence[str], sought: Sought, cwds: frozenset[str]) -> list[Finding]:
         """What is said of all that is read below folders. A file that is not there may be none: then it is what is
         below the folder in which the command runs.
@@ -214,7 +243,7 @@ class CommandJudge:
     def _named(self, word: str, cwds: frozenset[str]) -> Finding:
         """What is said of a word that may name a file, to a program of which nothing is known."""
         findings: list[Finding] = []
-        for path in places_in(word):
+        for path in self._places([word], cwds):
             found = judged_path(path, cwds, "read", self._files)
             if found.decision == "allow":
                 facts = [self._files.path(posixpath.join(cwd, path)) for cwd in cwds]
@@ -230,10 +259,10 @@ class CommandJudge:
         folder with all that is in it.
         """
         findings = self._written(words, cwds)
-        places = dict.fromkeys(place for word in words for place in places_in(word))
+        places = self._places(words, cwds)
         if name in COPIERS:
             findings += [judged_path(place, cwds, "read", self._files) for place in places]
-        entered = list(places)[:-1] if name in INTO_LAST else list(places)
+        entered = places[:-1] if name in INTO_LAST else places
         folders = [posixpath.join(cwd, place) for cwd in cwds for place in entered if self._is_folder(place, {cwd})]
         folders += cwds if name in UNPACKERS else ()
         for folder in dict.fromkeys(folders):
@@ -246,7 +275,7 @@ class CommandJudge:
     def _written(self, words: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
         """What is said of files that a command writes, whose rule allows it to write what may be written at all."""
         findings: list[Finding] = []
-        places = list(dict.fromkeys(place for word in words for place in places_in(word)))
+        places = self._places(words, cwds)
         # What is put into a folder keeps its name, or is given one that only the program knows.
         names = {posixpath.basename(place.rstrip("/")) for place in places} - {""}
         folders = [place for place in places if self._is_folder(place, cwds)]
