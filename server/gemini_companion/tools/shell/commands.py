@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,6 +14,7 @@ from gemini_companion.tools.shell.options import looked_at
 from gemini_companion.tools.shell.paths import NULL, judged_path, places_in, with_home
 from gemini_companion.tools.shell.programs import (
     BUILT_IN,
+    CHECKERS,
     COPIERS,
     EVALUATING,
     INLINE,
@@ -24,6 +26,9 @@ from gemini_companion.tools.shell.programs import (
     RUNNERS,
     RUNS_FILES,
     SHELLS,
+    TAKE_DATA,
+    TAKE_NO_VALUE,
+    TAKE_TEXT,
     TELL_VERSION,
     UNPACKERS,
     WRITERS,
@@ -33,6 +38,7 @@ from gemini_companion.tools.shell.programs import (
 from gemini_companion.tools.shell.rules import CommandRules, name_of
 from gemini_companion.tools.shell.running import running_word, without_texts
 from gemini_companion.tools.shell.script import Command, NotPlain, Redirect, Word
+from gemini_companion.tools.shell.spellings import is_option
 from gemini_companion.tools.shell.verdict import Facts, Finding, Sought, worst
 from gemini_companion.tools.shell.wrappers import is_harmless_assignment, unwrapped
 
@@ -141,7 +147,7 @@ class CommandJudge:
         accepted = self._rules.allows(argv)
         reader, words = _reader(argv)
         name = name_of(argv[0])
-        if fresh := self._fresh(name, cwds):
+        if fresh := self._fresh(name, argv):
             raise NotPlain(f"{fresh}, which decides what `{argv[0]}` runs, was written in this turn")
         if reader is not None and (reader.is_default or accepted is not None):
             skipped = max(0, (accepted or 0) - (len(argv) - len(words)))
@@ -221,9 +227,7 @@ class CommandJudge:
     def _is_folder(self, path: str, cwds: Iterable[str]) -> bool:
         return any(self._files.path(posixpath.join(cwd, path)).kind == "folder" for cwd in cwds)
 
-    def _check_rule(
-        self, argv: Sequence[str], name: str, accepted: int, cwds: frozenset[str], *, is_fed: bool
-    ) -> None:
+    def _check_rule(self, argv: Sequence[str], name: str, accepted: int, cwds: frozenset[str], *, is_fed: bool) -> None:
         """Raise `NotPlain` where a rule is too wide for what it would allow."""
         if name in SHELLS | RUNNERS:
             raise NotPlain(f"`{argv[0]}` runs what its words say, and no rule allows that")
@@ -233,12 +237,9 @@ class CommandJudge:
             raise NotPlain(f"`{argv[0]} {word}` may run what its words say, and the rule does not name that")
         if is_fed and (name in OBEYING or self._rules.allows_exactly(argv)):
             raise NotPlain(f"`{argv[0]}` may run what is put into it, and the rule does not name that")
-        if name in INTERPRETERS:
-            if any(word in INLINE for word in argv[max(accepted, 1) :]):
-                raise NotPlain(f"`{argv[0]}` runs code that stands in the line")
-            for word in argv[1:]:
-                if any(self._files.path(posixpath.join(cwd, word)).is_fresh for cwd in cwds):
-                    raise NotPlain(f"{word} was written in this turn")
+        if name in INTERPRETERS and any(word in INLINE for word in argv[max(accepted, 1) :]):
+            raise NotPlain(f"`{argv[0]}` runs code that stands in the line")
+        self._check_fresh(argv, name, cwds)
 
     def _named(self, word: str, cwds: frozenset[str]) -> Finding:
         """What is said of a word that may name a file, to a program of which nothing is known."""
@@ -289,26 +290,60 @@ class CommandJudge:
             findings.append(found)
         return findings
 
-    def _fresh(self, name: str, cwds: frozenset[str]) -> str:
+    def _fresh(self, name: str, argv: Sequence[str]) -> str:
         """The file that decides what a program runs and that was written in this turn; empty if there is none."""
-        for file in RUNS_FILES.get(name, ()):
-            for cwd in cwds:
-                for folder in self._upwards(cwd):
-                    if self._files.path(posixpath.join(folder, file)).is_fresh:
-                        return file
+        names = {name, *(after for before, after in itertools.pairwise(argv) if before == "-m")}
+        deciding = [file for one in names for file in RUNS_FILES.get(one, ())]
+        for path in sorted(self._files.fresh):
+            for file in deciding:
+                if f"/{path}".casefold().endswith(f"/{file}".casefold()):
+                    return file
         return ""
 
-    def _upwards(self, folder: str) -> list[str]:
-        root = max((root for root in self._roots if _holds(root, folder)), key=len, default=folder)
-        folders = [folder]
-        while folder != root and len(folders) < 64:
-            folder = posixpath.dirname(folder)
-            folders.append(folder)
-        return folders
+    def _check_fresh(self, argv: Sequence[str], name: str, cwds: frozenset[str]) -> None:
+        """Raise `NotPlain` where a word leads a program to what was written in this turn, and it may run that."""
+        if not self._files.fresh:
+            return
+        if name in INTERPRETERS:
+            for word in argv[1:]:
+                if any(self._files.path(posixpath.join(cwd, word)).is_fresh for cwd in cwds):
+                    raise NotPlain(f"{word} was written in this turn")
+        if name in TAKE_DATA:
+            return
+        for value in _values(name, without_texts(argv)):
+            for place in self._places([value], cwds):
+                if fresh := self._fresh_by(place, cwds):
+                    raise NotPlain(f"{fresh}, which `{argv[0]}` may run, was written in this turn")
+
+    def _fresh_by(self, place: str, cwds: frozenset[str]) -> str:
+        """The file of this turn that a name may lead to: a file, a module or a folder with what decides; else empty."""
+        for cwd in cwds:
+            facts = self._files.path(posixpath.join(cwd, place))
+            if facts.is_fresh:
+                return place
+            for path in self._files.fresh if facts.kind == "folder" else ():
+                if posixpath.dirname(path) == facts.real and self._files.path(path).is_guarded:
+                    return posixpath.join(place, posixpath.basename(path))
+        name = re.sub(r"^(?:\.\.?/)+", "", place).strip("/")
+        wanted = {f"/{one}".casefold() for one in (name, name.replace(".", "/"), name.replace("::", "/")) if one}
+        for path in sorted(self._files.fresh):
+            stem = posixpath.splitext(path.casefold())[0]
+            folder, _, base = stem.rpartition("/")
+            is_package = base in {"__init__", "__main__", "index", "mod", "main"}
+            if any(stem.endswith(one) or (is_package and folder.endswith(one)) for one in wanted):
+                return posixpath.basename(path)
+        return ""
 
 
-def _holds(root: str, path: str) -> bool:
-    return path == root or path.startswith(root.rstrip("/") + "/")
+def _values(name: str, argv: Sequence[str]) -> Iterator[str]:
+    """The words that options of a program may have for their values."""
+    for before, word in itertools.pairwise(argv):
+        if is_option(word):
+            if "=" in word or (len(word) > 2 and word[1] != "-"):
+                yield word.partition("=")[2] or word
+        elif is_option(before) and before != "--" and "=" not in before:
+            takes_none = name in CHECKERS and before in TAKE_NO_VALUE | TAKE_TEXT
+            yield from () if takes_none else (word,)
 
 
 def _is_fed(node: Command) -> bool:

@@ -46,7 +46,7 @@ KINDS: Final[Mapping[tuple[str, ...], Kind]] = {
             "--amend --no-edit --no-verify --only --include --no-status --status --reset-author --no-gpg-sign "
             "--porcelain --short --dry-run"
         ),
-        words_of("-m -C --message --author --date --fixup --squash --reuse-message --cleanup --trailer"),
+        words_of("-m -C -F --file --message --author --date --fixup --squash --reuse-message --cleanup --trailer"),
         words_of("-m --message --author --date --trailer"),
     ),
     ("ruff", "check"): Kind(_LINTING, words_of("--select --ignore --extend-select --target-version")),
