@@ -393,6 +393,8 @@ export interface ToolRule {
   readonly path?: string | null;
   /** The first words of a command, each compared as a whole, for `run_shell_command`. */
   readonly command?: readonly string[] | null;
+  /** `command` is all the words of the command: with more of them the rule does not allow it. What forbids or asks takes no notice of it. */
+  readonly exact?: boolean;
   /** The workspace folder, by its absolute real path, in which alone the rule holds; for all files in it, and for commands that start in it. */
   readonly workspace?: string | null;
 }

@@ -92,6 +92,7 @@ export const toolRule = v.object({
   decision: v.picklist(["allow", "ask", "deny"]),
   path: v.exactOptional(v.nullable(v.string())),
   command: v.exactOptional(v.nullable(v.array(v.string()))),
+  exact: v.exactOptional(v.boolean()),
   workspace: v.exactOptional(v.nullable(v.string())),
 });
 

@@ -20,7 +20,7 @@ _STRONG: Final = "@<=:,"
 """Signs behind which programs take what follows for a file's name."""
 _SIGNS: Final = frozenset(_STRONG + ";+\"'([{|>%#!&")
 _ANY_SIGN: Final = re.compile("[" + re.escape("".join(sorted(_SIGNS))) + r")\]}]")
-_ROOTED: Final = re.compile(r"(?<![.\w])\.\.?/|~/|/|\.\./")
+_ROOTED: Final = re.compile(r"\.\.?/|~/|/")
 """Where a path begins that says from which folder it goes."""
 _MOST_PARTS: Final = 200
 _MOST_LETTERS: Final = 40

@@ -69,12 +69,10 @@ _TESTING: Final = words_of(
     "--runner --setupFiles --setupFilesAfterEnv --transform --testRunner -i --import"
 )
 _GIT_RUNS: Final[Mapping[str, frozenset[str]]] = {
-    "add": words_of("-e -i -p"),
     "am": words_of("-i"),
     "bisect": words_of("run visualize view"),
     "checkout": words_of("-p"),
     "clone": words_of("-c -u --config --template --recurse-submodules --recursive --upload-pack"),
-    "commit": words_of("-e -p -t"),
     "config": frozenset(("",)),
     "credential": frozenset(("",)),
     "difftool": frozenset(("",)),
@@ -92,7 +90,7 @@ _GIT_RUNS: Final[Mapping[str, frozenset[str]]] = {
     "submodule": words_of("add foreach init update"),
     "worktree": words_of("add"),
 }
-"""By which words behind a subcommand `git` runs something else; an empty one: by any."""
+"""By which words behind a subcommand `git` runs something else; an empty one: by any. Kinds are not among them."""
 _HARMLESS_VALUE: Final = re.compile(r"[0-9]{0,9}")
 _RUNNING_NAME: Final = re.compile(
     r"--(?!no-|ignore-|skip-|without-|disable-)[a-z0-9-]*(?:exec|command|cmd|shell|eval|hook|plugin|require|preload"

@@ -237,8 +237,8 @@ _CARGO: Final = Grammar(
     flags=words_of("-q -v -vv -V --quiet --verbose --frozen --locked --offline --list --version"),
     commands=words_of(
         """add b bench build c check clean clippy d doc fetch fix fmt generate-lockfile help info init install
-        locate-project login logout metadata new nextest owner package pkgid publish r read-manifest remove report rm run
-        rustc rustdoc search t test tree uninstall update vendor verify-project version yank"""
+        locate-project login logout metadata new nextest owner package pkgid publish r read-manifest remove report rm
+        run rustc rustdoc search t test tree uninstall update vendor verify-project version yank"""
     ),
     same=same_commands("build | b\ncheck | c\ndoc | d\nrun | r\ntest | t\nremove | rm\n"),
     has_own_names=True,
@@ -272,6 +272,7 @@ _TERRAFORM: Final = Grammar(
     same=same_commands("destroy | apply -destroy | apply --destroy\n"),
 )
 _SVN: Final = Grammar(
+    valued=words_of("--username --password --config-dir --config-option -m -F -r --revision --depth --message --file"),
     same=same_commands(
         """
 blame | praise | annotate | ann
