@@ -108,6 +108,10 @@ class _DiskFacts:
     def home(self) -> str:
         return self._home
 
+    @property
+    def fresh(self) -> frozenset[str]:
+        return self._fresh
+
     def path(self, path: str) -> PathFacts:
         if path not in self._paths:
             self._paths[path] = self._looked_up(path)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,6 +14,7 @@ from gemini_companion.tools.shell.options import looked_at
 from gemini_companion.tools.shell.paths import NULL, judged_path, places_in, with_home
 from gemini_companion.tools.shell.programs import (
     BUILT_IN,
+    CHECKERS,
     COPIERS,
     EVALUATING,
     INLINE,
@@ -24,6 +26,9 @@ from gemini_companion.tools.shell.programs import (
     RUNNERS,
     RUNS_FILES,
     SHELLS,
+    TAKE_DATA,
+    TAKE_NO_VALUE,
+    TAKE_TEXT,
     TELL_VERSION,
     UNPACKERS,
     WRITERS,
@@ -33,6 +38,7 @@ from gemini_companion.tools.shell.programs import (
 from gemini_companion.tools.shell.rules import CommandRules, name_of
 from gemini_companion.tools.shell.running import running_word, without_texts
 from gemini_companion.tools.shell.script import Command, NotPlain, Redirect, Word
+from gemini_companion.tools.shell.spellings import is_option
 from gemini_companion.tools.shell.verdict import Facts, Finding, Sought, worst
 from gemini_companion.tools.shell.wrappers import is_harmless_assignment, unwrapped
 
@@ -40,6 +46,8 @@ _PROGRAM: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _KEYWORDS: Final = words_of("if then else elif fi for while until do done case esac select function in coproc time")
 _FIND: Final = Reader()
 _MOST_PLACES: Final = 2_000
+_HOME_OF: Final = re.compile(r"~[a-z_][a-z0-9_-]*/")
+"""The beginning of a path in somebody else's home folder."""
 
 
 class CommandJudge:
@@ -141,7 +149,7 @@ class CommandJudge:
         accepted = self._rules.allows(argv)
         reader, words = _reader(argv)
         name = name_of(argv[0])
-        if fresh := self._fresh(name, cwds):
+        if fresh := self._fresh(name, argv):
             raise NotPlain(f"{fresh}, which decides what `{argv[0]}` runs, was written in this turn")
         if reader is not None and (reader.is_default or accepted is not None):
             skipped = max(0, (accepted or 0) - (len(argv) - len(words)))
@@ -172,6 +180,33 @@ class CommandJudge:
         if name in WRITERS:
             return written
         return [self._named(word, cwds) for word in without_texts(argv)[1:]]
+
+    def _places(self, words: Iterable[str], cwds: frozenset[str]) -> list[str]:
+        """The paths that words may name. A tilde within a word may be the home folder: some programs put that in."""
+        places: dict[str, None] = {}
+        for word in words:
+            for part in places_in(word, lambda part: self._may_name(part, cwds)):
+                if part == "~" or part.startswith("~/"):
+                    part = self._files.home + part[1:]
+                elif _HOME_OF.match(part):
+                    part = f"/{part}"
+                places[part] = None
+        return list(places)
+
+    def _may_name(self, part: str, cwds: frozenset[str]) -> bool:
+        """Whether there is something by this name, or a place for it outside of where the command runs."""
+        if not part:
+            return False
+        if part == "~" or part.startswith("~/"):
+            part = self._files.home + part[1:]
+        for cwd in cwds:
+            path = posixpath.join(cwd, part)
+            if self._files.path(path).kind != "missing":
+                return True
+            above = posixpath.dirname(path)
+            if part.startswith(("/", "../")) and above != "/" and self._files.path(above).kind == "folder":
+                return True
+        return False
 
     def _below(self, paths: Sequence[str], sought: Sought, cwds: frozenset[str]) -> list[Finding]:
         """What is said of all that is read below folders. A file that is not there may be none: then it is what is
@@ -214,17 +249,14 @@ class CommandJudge:
             raise NotPlain(f"`{argv[0]} {word}` may run what its words say, and the rule does not name that")
         if is_fed and (name in OBEYING or self._rules.allows_exactly(argv)):
             raise NotPlain(f"`{argv[0]}` may run what is put into it, and the rule does not name that")
-        if name in INTERPRETERS:
-            if any(word in INLINE for word in argv[max(accepted, 1) :]):
-                raise NotPlain(f"`{argv[0]}` runs code that stands in the line")
-            for word in argv[1:]:
-                if any(self._files.path(posixpath.join(cwd, word)).is_fresh for cwd in cwds):
-                    raise NotPlain(f"{word} was written in this turn")
+        if name in INTERPRETERS and any(word in INLINE for word in argv[max(accepted, 1) :]):
+            raise NotPlain(f"`{argv[0]}` runs code that stands in the line")
+        self._check_fresh(argv, name, cwds)
 
     def _named(self, word: str, cwds: frozenset[str]) -> Finding:
         """What is said of a word that may name a file, to a program of which nothing is known."""
         findings: list[Finding] = []
-        for path in places_in(word):
+        for path in self._places([word], cwds):
             found = judged_path(path, cwds, "read", self._files)
             if found.decision == "allow":
                 facts = [self._files.path(posixpath.join(cwd, path)) for cwd in cwds]
@@ -240,10 +272,10 @@ class CommandJudge:
         folder with all that is in it.
         """
         findings = self._written(words, cwds)
-        places = dict.fromkeys(place for word in words for place in places_in(word))
+        places = self._places(words, cwds)
         if name in COPIERS:
             findings += [judged_path(place, cwds, "read", self._files) for place in places]
-        entered = list(places)[:-1] if name in INTO_LAST else list(places)
+        entered = places[:-1] if name in INTO_LAST else places
         folders = [posixpath.join(cwd, place) for cwd in cwds for place in entered if self._is_folder(place, {cwd})]
         folders += cwds if name in UNPACKERS else ()
         for folder in dict.fromkeys(folders):
@@ -256,7 +288,7 @@ class CommandJudge:
     def _written(self, words: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
         """What is said of files that a command writes, whose rule allows it to write what may be written at all."""
         findings: list[Finding] = []
-        places = list(dict.fromkeys(place for word in words for place in places_in(word)))
+        places = self._places(words, cwds)
         # What is put into a folder keeps its name, or is given one that only the program knows.
         names = {posixpath.basename(place.rstrip("/")) for place in places} - {""}
         folders = [place for place in places if self._is_folder(place, cwds)]
@@ -270,26 +302,60 @@ class CommandJudge:
             findings.append(found)
         return findings
 
-    def _fresh(self, name: str, cwds: frozenset[str]) -> str:
+    def _fresh(self, name: str, argv: Sequence[str]) -> str:
         """The file that decides what a program runs and that was written in this turn; empty if there is none."""
-        for file in RUNS_FILES.get(name, ()):
-            for cwd in cwds:
-                for folder in self._upwards(cwd):
-                    if self._files.path(posixpath.join(folder, file)).is_fresh:
-                        return file
+        names = {name, *(after for before, after in itertools.pairwise(argv) if before == "-m")}
+        deciding = [file for one in names for file in RUNS_FILES.get(one, ())]
+        for path in sorted(self._files.fresh):
+            for file in deciding:
+                if f"/{path}".casefold().endswith(f"/{file}".casefold()):
+                    return file
         return ""
 
-    def _upwards(self, folder: str) -> list[str]:
-        root = max((root for root in self._roots if _holds(root, folder)), key=len, default=folder)
-        folders = [folder]
-        while folder != root and len(folders) < 64:
-            folder = posixpath.dirname(folder)
-            folders.append(folder)
-        return folders
+    def _check_fresh(self, argv: Sequence[str], name: str, cwds: frozenset[str]) -> None:
+        """Raise `NotPlain` where a word leads a program to what was written in this turn, and it may run that."""
+        if not self._files.fresh:
+            return
+        if name in INTERPRETERS:
+            for word in argv[1:]:
+                if any(self._files.path(posixpath.join(cwd, word)).is_fresh for cwd in cwds):
+                    raise NotPlain(f"{word} was written in this turn")
+        if name in TAKE_DATA:
+            return
+        for value in _values(name, without_texts(argv)):
+            for place in self._places([value], cwds):
+                if fresh := self._fresh_by(place, cwds):
+                    raise NotPlain(f"{fresh}, which `{argv[0]}` may run, was written in this turn")
+
+    def _fresh_by(self, place: str, cwds: frozenset[str]) -> str:
+        """The file of this turn that a name may lead to: a file, a module or a folder with what decides; else empty."""
+        for cwd in cwds:
+            facts = self._files.path(posixpath.join(cwd, place))
+            if facts.is_fresh:
+                return place
+            for path in self._files.fresh if facts.kind == "folder" else ():
+                if posixpath.dirname(path) == facts.real and self._files.path(path).is_guarded:
+                    return posixpath.join(place, posixpath.basename(path))
+        name = re.sub(r"^(?:\.\.?/)+", "", place).strip("/")
+        wanted = {f"/{one}".casefold() for one in (name, name.replace(".", "/"), name.replace("::", "/")) if one}
+        for path in sorted(self._files.fresh):
+            stem = posixpath.splitext(path.casefold())[0]
+            folder, _, base = stem.rpartition("/")
+            is_package = base in {"__init__", "__main__", "index", "mod", "main"}
+            if any(stem.endswith(one) or (is_package and folder.endswith(one)) for one in wanted):
+                return posixpath.basename(path)
+        return ""
 
 
-def _holds(root: str, path: str) -> bool:
-    return path == root or path.startswith(root.rstrip("/") + "/")
+def _values(name: str, argv: Sequence[str]) -> Iterator[str]:
+    """The words that options of a program may have for their values."""
+    for before, word in itertools.pairwise(argv):
+        if is_option(word):
+            if "=" in word or (len(word) > 2 and word[1] != "-"):
+                yield word.partition("=")[2] or word
+        elif is_option(before) and before != "--" and "=" not in before:
+            takes_none = name in CHECKERS and before in TAKE_NO_VALUE | TAKE_TEXT
+            yield from () if takes_none else (word,)
 
 
 def _is_fed(node: Command) -> bool:

@@ -15,7 +15,8 @@ from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.tools.consent_texts import deceptive, visible
 from gemini_companion.tools.shell.commands import CommandJudge
 from gemini_companion.tools.shell.destroying import destroying
-from gemini_companion.tools.shell.rules import CommandRules, suggestion
+from gemini_companion.tools.shell.programs import INTERPRETERS, SHELLS
+from gemini_companion.tools.shell.rules import CommandRules, name_of, suggestion
 from gemini_companion.tools.shell.scan import MAX_COMMANDS, scan
 from gemini_companion.tools.shell.script import Chain, Command, Node, NotPlain, Pipeline, Script, Subshell
 from gemini_companion.tools.shell.tree import Tree, unquoted
@@ -93,6 +94,9 @@ def _judged(line: str, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule]
     parts = [_at_worst(part, everywhere) for part in parts]
     findings = [Finding(part.decision, part.reason) for part in parts] + whole + [found for _, found in everywhere]
     total = worst(findings)
+    if total.decision == "ask" and any(name_of(argv[0]) in SHELLS | INTERPRETERS for _, argv in tree.commands()):
+        # What such a program is given may stand anywhere in the line: then the rule is named.
+        total = Finding("ask", next((found.reason for found in own.found_roughly(line)), total.reason))
     looks_in = looks_in if total.decision == "allow" else ""
     return LineVerdict(decision=total.decision, parts=tuple(parts), reason=total.reason, shown=shown, looks_in=looks_in)
 

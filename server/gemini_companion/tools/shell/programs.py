@@ -215,8 +215,8 @@ INTERPRETERS: Final = words_of(
 )
 
 OBEYING: Final = words_of(
-    "ansible ansible-playbook clickhouse-client dc duckdb ed emacs emacsclient ex ftp fzf gdb gdbserver ghci gimp gnuplot "
-    "gp gs gvim gview info irssi isql latex less lftp lldb lualatex luatex mail mailx mariadb maxima mgitstatus mongo "
+    "ansible ansible-playbook clickhouse-client dc duckdb ed emacs emacsclient ex ftp fzf gdb gdbserver ghci gnuplot "
+    "gp gs gvim gview info irssi isql latex less lftp lldb lualatex luatex mail mailx mariadb maxima mongo "
     "mongosh more most mutt mysql nano ncftp nvim octave packer pdflatex pdftex pg pico psql pulumi rails rvim rview "
     "sage sqlcmd sqlite sqlite3 sqlplus telnet terraform terragrunt tex tofu usql vagrant vi view vim vimdiff xelatex"
 )
@@ -279,4 +279,24 @@ RUNS_FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "vitest": ("vitest.config.ts", "vite.config.ts", "package.json"),
     "yarn": ("package.json", ".yarnrc", ".yarnrc.yml"),
 }
-"""The files that say what these programs run. If one was written in this turn, no rule allows the program."""
+"""The files that say what these programs run. If one was written in this turn, in whatever folder, no rule allows the
+program: an option, a workspace of the program's own or one of these files may lead there.
+"""
+
+TAKE_DATA: Final = WRITERS | words_of(
+    "c++ cc clang clang++ convert curl ffmpeg g++ gcc gh git gofmt http javac jq kotlinc magick pandoc rustc rustfmt "
+    "sass swiftc tsc wget yq"
+)
+"""What takes files that its options name for data, and runs none of them unless `running` says so."""
+
+TAKE_NO_VALUE: Final = words_of(
+    "-l -q -r -s -v -vv -vvv -x --all --check --diff --exitfirst --failed-first --ff --fix --last-failed --lf --list "
+    "--quiet --safe --silent --verbose --watch --write -rA -ra -w"
+)
+"""Options of `CHECKERS` without a value."""
+
+TAKE_TEXT: Final = words_of("-k -m -n -t --maxfail --tb --grep --testNamePattern --durations")
+"""Options of `CHECKERS` whose value is a text or a number."""
+
+CHECKERS: Final = words_of("black eslint isort jest mocha mypy prettier pyright pytest ruff stylelint vitest")
+"""What looks through, or tests, the files that its words name, which people have it do with what was just written."""

@@ -86,10 +86,11 @@ class CommandRules:
         findings: list[Finding] = []
         for decision, rule in self._strict:
             hit = max((_hit(rule, view) for view in views), default=Hit.NO) if rule else Hit.YES
-            if hit and decision == "deny" and hit is Hit.YES:
+            if decision == "deny" and hit is Hit.YES:
                 findings.append(Finding("deny", f"a rule forbids {_named(rule)}"))
             elif hit:
-                findings.append(Finding("ask", f"a rule is about {_named(rule)}, and the line has these words"))
+                does = "forbids" if decision == "deny" else "asks about"
+                findings.append(Finding("ask", f"a rule {does} {_named(rule)}, and the line has these words"))
         return findings
 
     def allows(self, argv: Sequence[str]) -> int | None:
@@ -150,7 +151,9 @@ class CommandRules:
         """What `git` would run for a name that settings give. Where it is not known, it may be anything."""
         name = first_command(argv)
         names: dict[str, str] = {}
-        is_known = not any(word.startswith(_ELSEWHERE) or "alias." in word.casefold() for word in argv[1:])
+        is_known = bool(cwds) and not any(
+            word.startswith(_ELSEWHERE) or "alias." in word.casefold() for word in argv[1:]
+        )
         for cwd in cwds if is_known else ():
             here = self._files.git_aliases(cwd) if self._files is not None else None
             is_known = is_known and here is not None

@@ -46,7 +46,7 @@ KINDS: Final[Mapping[tuple[str, ...], Kind]] = {
             "--amend --no-edit --no-verify --only --include --no-status --status --reset-author --no-gpg-sign "
             "--porcelain --short --dry-run"
         ),
-        words_of("-m -C --message --author --date --fixup --squash --reuse-message --cleanup --trailer"),
+        words_of("-m -C -F --file --message --author --date --fixup --squash --reuse-message --cleanup --trailer"),
         words_of("-m --message --author --date --trailer"),
     ),
     ("ruff", "check"): Kind(_LINTING, words_of("--select --ignore --extend-select --target-version")),
@@ -69,12 +69,10 @@ _TESTING: Final = words_of(
     "--runner --setupFiles --setupFilesAfterEnv --transform --testRunner -i --import"
 )
 _GIT_RUNS: Final[Mapping[str, frozenset[str]]] = {
-    "add": words_of("-e -i -p"),
     "am": words_of("-i"),
     "bisect": words_of("run visualize view"),
     "checkout": words_of("-p"),
     "clone": words_of("-c -u --config --template --recurse-submodules --recursive --upload-pack"),
-    "commit": words_of("-e -p -t"),
     "config": frozenset(("",)),
     "credential": frozenset(("",)),
     "difftool": frozenset(("",)),
@@ -92,7 +90,7 @@ _GIT_RUNS: Final[Mapping[str, frozenset[str]]] = {
     "submodule": words_of("add foreach init update"),
     "worktree": words_of("add"),
 }
-"""By which words behind a subcommand `git` runs something else; an empty one: by any."""
+"""By which words behind a subcommand `git` runs something else; an empty one: by any. Kinds are not among them."""
 _HARMLESS_VALUE: Final = re.compile(r"[0-9]{0,9}")
 _RUNNING_NAME: Final = re.compile(
     r"--(?!no-|ignore-|skip-|without-|disable-)[a-z0-9-]*(?:exec|command|cmd|shell|eval|hook|plugin|require|preload"

@@ -135,8 +135,8 @@ _NPM: Final = Grammar(
 )
 
 _CONTAINER: Final = (
-    "attach commit cp create diff exec export inspect kill logs pause port prune rename restart rm run start stats stop "
-    "top unpause update wait"
+    "attach commit cp create diff exec export inspect kill logs pause port prune rename restart rm run start stats "
+    "stop top unpause update wait"
 )
 _DOCKER_NAMES: Final = (
     "\n".join(f"{name} | container {name}" for name in _CONTAINER.split() if name not in {"rm", "prune", "inspect"})
@@ -236,9 +236,9 @@ _CARGO: Final = Grammar(
     valued=words_of("-C -Z --color --config --manifest-path --target-dir --lockfile-path"),
     flags=words_of("-q -v -vv -V --quiet --verbose --frozen --locked --offline --list --version"),
     commands=words_of(
-        """add b bench build c check clean clippy d doc fetch fix fmt generate-lockfile help info init install locate-project
-        login logout metadata new nextest owner package pkgid publish r read-manifest remove report rm run rustc
-        rustdoc search t test tree uninstall update vendor verify-project version yank"""
+        """add b bench build c check clean clippy d doc fetch fix fmt generate-lockfile help info init install
+        locate-project login logout metadata new nextest owner package pkgid publish r read-manifest remove report rm
+        run rustc rustdoc search t test tree uninstall update vendor verify-project version yank"""
     ),
     same=same_commands("build | b\ncheck | c\ndoc | d\nrun | r\ntest | t\nremove | rm\n"),
     has_own_names=True,
@@ -272,6 +272,7 @@ _TERRAFORM: Final = Grammar(
     same=same_commands("destroy | apply -destroy | apply --destroy\n"),
 )
 _SVN: Final = Grammar(
+    valued=words_of("--username --password --config-dir --config-option -m -F -r --revision --depth --message --file"),
     same=same_commands(
         """
 blame | praise | annotate | ann

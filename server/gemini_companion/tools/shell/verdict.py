@@ -68,6 +68,11 @@ class Facts(Protocol):
         """The person's home folder, without links."""
         ...
 
+    @property
+    def fresh(self) -> frozenset[str]:
+        """The real paths of the files that were written in this turn."""
+        ...
+
     def path(self, path: str) -> PathFacts:
         """Of an absolute path, links in it not followed yet."""
         ...

@@ -33,6 +33,11 @@ class WrittenBefore:
         """The person's home folder, without links."""
         return self._files.home
 
+    @property
+    def fresh(self) -> frozenset[str]:
+        """The real paths of the files that were written in this turn, by the line too."""
+        return self._files.fresh | self._written
+
     def program(self, name: str) -> str | None:
         """The real path of what the shell would start for a bare name; `None` if there is none."""
         return self._files.program(name)
