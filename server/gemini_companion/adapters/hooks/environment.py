@@ -20,8 +20,8 @@ _SECRET_TEXT: Final = re.compile(
 _HARMLESS: Final = frozenset({"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "XAUTHORITY"})
 """Paths without which programs reach no network, or no screen."""
 _ALSO_HARMLESS: Final = frozenset({
-    "COLORTERM", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "NO_COLOR", "NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
-    "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "TERM", "WAYLAND_DISPLAY", "XAUTHORITY",
+    "COLORTERM", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "NO_COLOR", "NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY",
+    "ALL_PROXY", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "TERM", "WAYLAND_DISPLAY", "XAUTHORITY",
     "XDG_CONFIG_DIRS", "XDG_DATA_DIRS", "XDG_RUNTIME_DIR", "XDG_SESSION_TYPE",
 })  # fmt: skip
 """What hooks and servers need beside what commands do."""
@@ -34,8 +34,8 @@ _LONGEST: Final = 20_000
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """What the person's own hooks and servers get of an environment: all but what is a secret by its name or by its look, or has such a secret in
-    it.
+    """What the person's own hooks and servers get of an environment: all but what is a secret by its name or by its
+    look, or has such a secret in it.
     """
     kept = {
         name: text
