@@ -27,7 +27,14 @@ class ScriptedHooks:
         self.gate.set()
 
     async def run(
-        self, command: str, *, cwd: str, stdin: bytes, env: Mapping[str, str], limit_seconds: float
+        self,
+        command: str,
+        *,
+        cwd: str,
+        stdin: bytes,
+        env: Mapping[str, str],
+        limit_seconds: float,
+        is_own: bool = False,
     ) -> HookEnd:
         self.told.append(json.loads(stdin))
         self.places.append((cwd, env))

@@ -7,7 +7,6 @@ check it, and `objects.merge` lays later ones over earlier ones.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Container, Mapping
 from typing import Any, Final, cast
@@ -203,13 +202,13 @@ def overreaching(layer: JsonObject, beyond: Container[str]) -> list[Misfit]:
 
 
 def without_setting(layer: JsonObject, path: KeyPath) -> JsonObject:
-    """The layer without the setting that a text stands in: better off than with half a value. A server is told of by
-    itself, and a hook's shell finds such a variable empty.
+    """The layer without a setting that stands there: better off than with half a value.
+
+    What stands in a list, such as a rule, stays as it is written, with its neighbours. A server is told of by itself,
+    and a hook's shell finds such a variable empty.
     """
-    if path[0] in ("mcpServers", "hooks"):
-        return layer
-    names = tuple(itertools.takewhile(lambda step: isinstance(step, str), path))
-    return without(layer, names)
+    names = tuple(step for step in path if isinstance(step, str))
+    return layer if names != path or path[0] == "mcpServers" else without(layer, names)
 
 
 def _is_left(path: KeyPath, *, personal: bool) -> bool:

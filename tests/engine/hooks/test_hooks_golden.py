@@ -107,7 +107,14 @@ class _Prints:
         self.told: list[dict[str, Any]] = []
 
     async def run(
-        self, command: str, *, cwd: str, stdin: bytes, env: Mapping[str, str], limit_seconds: float
+        self,
+        command: str,
+        *,
+        cwd: str,
+        stdin: bytes,
+        env: Mapping[str, str],
+        limit_seconds: float,
+        is_own: bool = False,
     ) -> HookEnd:
         self.told.append(json.loads(stdin))
         return HookEnd(stdout=command.partition("echo '")[2].removesuffix("'"))

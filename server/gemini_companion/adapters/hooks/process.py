@@ -20,7 +20,7 @@ from typing import IO, Any, Final, cast
 
 import msgspec
 
-from gemini_companion.adapters.hooks.environment import scrubbed
+from gemini_companion.adapters.hooks.environment import for_others, scrubbed
 from gemini_companion.adapters.processes import reaper
 from gemini_companion.adapters.processes.environment import TOKEN, program_finder
 from gemini_companion.engine.hooks.answers import MAX_OUTPUT_BYTES, HookEnd
@@ -52,7 +52,7 @@ class _Begun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HookProcesses:
-    """Runs hooks. `environment` is the daemon's own; hooks get it without its secrets."""
+    """Runs hooks. `environment` is the daemon's own, of which hooks get no secret."""
 
     def __init__(self, environment: Mapping[str, str], *, platform: str = sys.platform) -> None:
         self._given = environment
@@ -64,16 +64,28 @@ class HookProcesses:
         return scrubbed(self._given)
 
     @cached_property
+    def _for_others(self) -> dict[str, str]:
+        return for_others(self._given)
+
+    @cached_property
     def _shell(self) -> str | None:
         find = program_finder(self._given)
         return find("bash") or find("sh")
 
     async def run(
-        self, command: str, *, cwd: str, stdin: bytes, env: Mapping[str, str], limit_seconds: float
+        self,
+        command: str,
+        *,
+        cwd: str,
+        stdin: bytes,
+        env: Mapping[str, str],
+        limit_seconds: float,
+        is_own: bool = False,
     ) -> HookEnd:
         """Run a shell's line to its end; nothing of it is left then. Raises nothing but `CancelledError`.
 
-        `env` is added to the environment. It takes at most three seconds longer than its limit.
+        `env` is added to the environment: without its secrets for the person's `own`, else of harmless names alone. It
+        takes at most three seconds longer than its limit.
         """
         if self._platform == "win32":
             return HookEnd(failed="hooks cannot be run on Windows yet")
@@ -81,7 +93,8 @@ class HookProcesses:
             return HookEnd(failed="there is neither bash nor sh on this machine")
         started = time.monotonic()
         try:
-            run = await _start(shell, command, cwd, stdin, {**self._environment, **env})
+            around = self._environment if is_own else self._for_others
+            run = await _start(shell, command, cwd, stdin, {**around, **env})
         except OSError as fault:
             return HookEnd(failed=f"it could not be started ({fault.strerror or type(fault).__name__})")
         try:

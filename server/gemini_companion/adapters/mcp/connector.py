@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from gemini_companion.adapters.hooks.environment import scrubbed
+from gemini_companion.adapters.hooks.environment import for_others, scrubbed
 from gemini_companion.adapters.mcp.logins import Logins
 from gemini_companion.engine.mcp.config import ServerDefinition
 from gemini_companion.sessions.mcp.port import Link, McpFault, Surroundings
@@ -21,12 +21,13 @@ _SDK: Final = "gemini_companion.adapters.mcp.link"
 
 
 class McpConnector:
-    """Reaches servers. `environment` is the daemon's own; servers get it without its secrets. `folder` is for what is
+    """Reaches servers. `environment` is the daemon's own; servers get it without its secrets, those of a
+    workspace what has a harmless name. `folder` is for what is
     kept of logins.
     """
 
     def __init__(self, environment: Mapping[str, str], *, folder: Path, platform: str = sys.platform) -> None:
-        self._environment = scrubbed(environment)
+        self._environment, self._for_others = scrubbed(environment), for_others(environment)
         self._logins = Logins(folder)
         self._platform = platform
         self._loading = asyncio.Lock()
@@ -52,7 +53,8 @@ class McpConnector:
     def _started(
         self, server: ServerDefinition, around: Surroundings, ended: Callable[[str], None]
     ) -> AbstractAsyncContextManager[tuple[Any, Any]]:
-        return _process_streams(server, around, ended, self._environment)
+        environment = self._environment if server.is_personal else self._for_others
+        return _process_streams(server, around, ended, environment)
 
 
 @asynccontextmanager

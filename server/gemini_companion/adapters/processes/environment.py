@@ -54,8 +54,13 @@ def program_finder(environment: Mapping[str, str]) -> Callable[[str], str | None
     return find
 
 
+def is_harmless(name: str) -> bool:
+    """Whether a variable, by its name, is no secret."""
+    return name.upper() in _KEPT or name.startswith("LC_")
+
+
 def clean(environment: Mapping[str, str]) -> dict[str, str]:
     """What commands get of an environment. A relative folder of `PATH` would be whatever they run in: it goes."""
-    kept = {name: text for name, text in environment.items() if name.upper() in _KEPT or name.startswith("LC_")}
+    kept = {name: text for name, text in environment.items() if is_harmless(name)}
     folders = (folder for folder in kept.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder))
     return {**kept, "PATH": os.pathsep.join(folders), **_SET}

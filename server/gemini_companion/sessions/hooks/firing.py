@@ -19,6 +19,7 @@ from gemini_companion.engine.hooks.events import HookEvent, HookOutcome
 from gemini_companion.engine.hooks.matching import HookPlan, plan_hooks
 from gemini_companion.engine.hooks.merging import Verdict, merge_outputs, merged_input, verdict_of
 from gemini_companion.sessions.hooks.port import HookRunner
+from gemini_companion.settings.authority import PERSONAL
 
 logger = logging.getLogger(__name__)
 
@@ -97,6 +98,7 @@ async def fire(
                 stdin=msgspec.json.encode(stdin),
                 env={**hook.passed, **env, **hook.env},
                 limit_seconds=hook.timeout_ms / 1000,
+                is_own=hook.source in PERSONAL,
             )
         answer = answer_of(end)
         report(
