@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -13,6 +13,8 @@ from gemini_companion.sessions.asking import Asker, ConsentAnswer
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import QuestionPart, ToolQuestion
 from gemini_companion.sessions.tools.judging import Case
+from gemini_companion.sessions.tools.obeying import diff_of, named
+from gemini_companion.settings.obeyed import Made
 from gemini_companion.tools.policy.rules import text_of
 from gemini_companion.tools.tool import Risk, ToolCall, ToolContext
 
@@ -61,6 +63,28 @@ def question_of(
         irreversible=proposal.irreversible,
         rule=rule,
         rule_text=text_of(rule) if rule is not None else "",
+        asked_at=session.services.clock.now(),
+    )
+
+
+def question_of_made(session: Session, call: ToolCall, made: Sequence[Made], context: ToolContext) -> ToolQuestion:
+    """What the person is asked of files that a command wrote and that this program would obey."""
+    agent = session.meta.agent if session.caller is not None else None
+    files = named(made, context.roots)
+    return ToolQuestion(
+        session_id=session.session_id if agent is None else agent.session_id,
+        turn_id=context.turn_id if agent is None else agent.turn_id,
+        agent="" if agent is None else agent.definition.title,
+        tool_call_id=call.call_id,
+        name=call.name,
+        args=dict(call.args),
+        title=f"Let {files} count",
+        risk="edit",
+        path=made[0].path if len(made) == 1 else None,
+        diff=diff_of(made, context.roots),
+        mode=session.mode,
+        reason="a command wrote it, and this program would go by what it says",
+        warnings=("It is written already. Until you agree, nothing of it counts.",),
         asked_at=session.services.clock.now(),
     )
 
