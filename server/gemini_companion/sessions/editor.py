@@ -12,6 +12,7 @@ import msgspec
 from gemini_companion.engine.ide_context.positions import PositionEncoding, count_line_breaks, cursor_at, text_between
 from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, LineRange, OpenFile
 from gemini_companion.sessions.models.port import OpenDocument
+from gemini_companion.settings.obeyed import gate
 from gemini_companion.tools.documents import Saved
 
 MAX_REPORTED: Final = 1_000
@@ -113,6 +114,7 @@ class Editor:
             self._saved[path] = Saved.of(buffer.focused, buffer.text)
             if len(self._saved) > MAX_SAVED:
                 del self._saved[next(iter(self._saved))]
+            gate.wrote(path, lambda data: self._saved[path].is_text(data.decode("utf-8", "replace")))
 
     def saved(self) -> Mapping[str, Saved]:
         """The documents that were saved last, also those that were closed since."""

@@ -18,6 +18,7 @@ from gemini_companion.engine.errors import InvalidSettings, StorageFault
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.settings.jsonc import parse
 from gemini_companion.settings.jsonc_edit import NotEditable, with_element, with_value, without_elements, without_value
+from gemini_companion.settings.obeyed import gate
 from gemini_companion.settings.objects import JsonObject, value_at
 from gemini_companion.settings.reading import read_text, shown
 from gemini_companion.settings.tool_rules import RULES, rule_json
@@ -88,7 +89,9 @@ class OwnSettings:
         if new == text:
             return False
         try:
-            _replace(Path(os.path.realpath(self._file)), new)
+            real = Path(os.path.realpath(self._file))
+            _replace(real, new)
+            gate.wrote(real, lambda data: data.removeprefix(b"\xef\xbb\xbf") == new.encode())
         except OSError as fault:
             raise StorageFault(f"{shown(self._file)} could not be written ({fault.strerror or fault}).") from None
         return True

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gemini_companion.engine.errors import InvalidSettings
+from gemini_companion.settings.obeyed import gate
 
 SIZE_LIMIT = 1 << 20
 """Bytes; a larger settings file or system prompt is refused."""
@@ -26,8 +27,8 @@ def read_text(path: Path, refuse: Callable[[os.stat_result], str | None] = lambd
     """The text of a file, without a byte order mark; `None` if there is no such file.
 
     `refuse` sees the open file's data and says why it must not be read, or `None`. Raises `InvalidSettings` for that,
-    and for what is no regular file, cannot be read, is over `SIZE_LIMIT` or is not UTF-8; without a hint, which only
-    the caller can give.
+    for what a command wrote and nobody agreed to, and for what is no regular file, cannot be read, is over
+    `SIZE_LIMIT` or is not UTF-8; without a hint, which only the caller can give.
     """
     try:
         descriptor = os.open(path, _OPEN_FLAGS)
@@ -47,6 +48,8 @@ def read_text(path: Path, refuse: Callable[[os.stat_result], str | None] = lambd
         raise InvalidSettings(f"{shown(path)}: cannot be read ({_why(fault)})") from None
     finally:
         os.close(descriptor)
+    if reason := gate.refusal(path, data, found.st_size):
+        raise InvalidSettings(f"{shown(path)}: does not count: {reason}")
     if len(data) > SIZE_LIMIT:
         raise InvalidSettings(f"{shown(path)}: is larger than {SIZE_LIMIT:,} bytes")
     try:

@@ -101,10 +101,14 @@ class Daemon:
             from gemini_companion.adapters.storage.store import open_store
             from gemini_companion.sessions.application import Application
             from gemini_companion.sessions.tools.background import Commands
+            from gemini_companion.settings.obeyed import gate
             from gemini_companion.settings.service import SettingsService
             from gemini_companion.wiring.vault import build_vault
             from gemini_companion.wiring.watches import Watches
 
+            gate.keep_in(str(data_directory(self._env) / "not-agreed"))
+            look_again = self._from_thread(lambda _: self._on_agreed())
+            gate.on_changed = lambda: look_again("")
             watches = Watches()
             self._settings = settings = SettingsService(
                 home_directory(self._env),
@@ -153,7 +157,7 @@ class Daemon:
                 skills=self._skills,
                 mcp=servers,
             )
-            self._app = Application(services, build_tooling(self._env, commands, settings))
+            self._app = Application(services, build_tooling(self._env, commands, settings, self._show))
         return self._app
 
     def _build_memory(self, watches: Watches) -> MemoryService:
@@ -253,6 +257,13 @@ class Daemon:
             self._memory.look_again()
             self._look_at_servers()
             self._app.tooling.consent.reconsider()
+
+    def _on_agreed(self) -> None:
+        """Files count, or do not, other than before: what was read of them is read again."""
+        if self._app is not None:
+            self._settings.reload()
+            self._commands.look_again()
+            self._skills.look_again()
 
     def _on_environment(self) -> None:
         """A `.env` file that counts has changed, and with it perhaps the model's key."""

@@ -125,7 +125,7 @@ def build_services(
             trusted=trusted,
             tools=lambda: tuple(tools),
         ),
-        ports=build_ports(env, vault),
+        ports=build_ports(env, settings, vault),
         exported=vault.exported if vault is not None else lambda document: document,
         marked=vault.marked if vault is not None else lambda document: document,
         vouched=vault.vouched if vault is not None else lambda pieces: None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gemini_companion.wiring.late import late, nothing_to_await
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from gemini_companion.sessions.tools.background import Commands
     from gemini_companion.sessions.tools.consent import Consent
     from gemini_companion.sessions.tools.tooling import Changes, Outputs, Tooling
+    from gemini_companion.settings.effective import Settings
     from gemini_companion.settings.service import SettingsService
     from gemini_companion.tools.delegation import Delegation
     from gemini_companion.tools.ports import CommandRunner, FileSystem, Ports, TextSearch
     from gemini_companion.tools.registry import ToolRegistry
     from gemini_companion.tools.tool import Tool
+    from gemini_companion.tools.workspace.guarded import Guard
 
 
 def build_tools(commands: Commands) -> ToolRegistry:
@@ -48,7 +50,22 @@ def _tools(commands: Commands) -> Iterable[Tool[Any]]:
     return (*workspace_tools(), *shell_tools(commands), *web_tools(), InvokeAgent(), *notes)
 
 
-def build_ports(env: Mapping[str, str], vault: Vault | None = None) -> Ports:
+def build_guard(settings: Callable[[], Settings]) -> Guard:
+    """What knows the files that decide what runs, or what a model is told: by their names, and by what was read."""
+    from gemini_companion.settings.obeyed import gate
+    from gemini_companion.tools.paths import parts_below
+    from gemini_companion.tools.workspace.guarded import OBEYED, guard_of, may_be_allowed
+
+    def guard(path: str, root: str, *, is_executable: bool = False) -> str:
+        memory = settings().context_file_names
+        reason = guard_of(parts_below(path, root), memory=memory, is_executable=is_executable)
+        is_open = not reason or may_be_allowed(reason)
+        return OBEYED if is_open and gate.is_obeyed(path) else reason
+
+    return guard
+
+
+def build_ports(env: Mapping[str, str], settings: Callable[[], Settings], vault: Vault | None = None) -> Ports:
     """What tools reach the world through; the editor is replaced by the one of the client whose prompt it is."""
     from gemini_companion.tools.no_editor import NoEditor
     from gemini_companion.tools.ports import Ports
@@ -58,6 +75,7 @@ def build_ports(env: Mapping[str, str], vault: Vault | None = None) -> Ports:
         search=late(_search),
         commands=late(lambda: _runner(env, vault), close=nothing_to_await),
         editor=NoEditor(),
+        guard=build_guard(settings),
     )
 
 
@@ -95,7 +113,7 @@ def own_folders(env: Mapping[str, str]) -> tuple[str, ...]:
     return str(data_directory(env)), str(home_directory(env) / ".gemini"), str(user_file.parent)
 
 
-def build_judge(env: Mapping[str, str]) -> DiskJudge:
+def build_judge(env: Mapping[str, str], settings: Callable[[], Settings]) -> DiskJudge:
     """What judges shell lines."""
     from gemini_companion.adapters.processes.environment import clean, program_finder
     from gemini_companion.adapters.processes.judging import DiskJudge
@@ -105,11 +123,17 @@ def build_judge(env: Mapping[str, str]) -> DiskJudge:
         find_program=program_finder(env),
         private=(str(data_directory(env)),),
         environment=clean(env),
+        guard=build_guard(settings),
     )
 
 
-def build_tooling(env: Mapping[str, str], commands: Commands, settings: SettingsService) -> Tooling:
-    """What calls need beside the tools: consent, the record of changes, what outputs leave behind."""
+def build_tooling(
+    env: Mapping[str, str],
+    commands: Commands,
+    settings: SettingsService,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Tooling:
+    """What calls need beside the tools: consent, the record of changes, what outputs leave behind. `tell` warns."""
     import msgspec
 
     from gemini_companion.sessions.tools.editor import ClientEditor, can_ask
@@ -117,12 +141,13 @@ def build_tooling(env: Mapping[str, str], commands: Commands, settings: Settings
 
     return Tooling(
         consent=late(lambda: _consent(env, settings), reconsider=_nothing_to_reconsider),
-        changes=late(_changes),
+        changes=late(lambda: _changes(env, commands, settings, tell)),
         outputs=late(_outputs),
         commands=commands,
         editor_of=ClientEditor,
         delegation_of=_delegation,
         can_ask=can_ask,
+        tell=tell,
         options=lambda: msgspec.structs.asdict(settings.current.tools),
     )
 
@@ -130,18 +155,26 @@ def build_tooling(env: Mapping[str, str], commands: Commands, settings: Settings
 def _consent(env: Mapping[str, str], settings: SettingsService) -> Consent:
     from gemini_companion.sessions.tools.consent_service import ConsentService
 
-    return ConsentService(judge=build_judge(env), own=settings)
+    return ConsentService(judge=build_judge(env, lambda: settings.current), own=settings)
 
 
 def _nothing_to_reconsider(_session_id: str | None = None) -> None:
     """Nobody was asked."""
 
 
-def _changes() -> Changes:
+def _changes(
+    env: Mapping[str, str], commands: Commands, settings: SettingsService, tell: Callable[[str], None]
+) -> Changes:
     from gemini_companion.adapters.files.stamps import StampScan
+    from gemini_companion.adapters.memory.obeyed import ObeyedFiles
     from gemini_companion.sessions.tools.changes import FileChanges
 
-    return FileChanges(StampScan())
+    obeyed = ObeyedFiles(
+        home_directory(env),
+        lambda: settings.current.context_file_names,
+        lambda: settings.current.context_discovery_max_dirs,
+    )
+    return FileChanges(StampScan(), obeyed=obeyed, runs_on=commands.runs_on, tell=tell)
 
 
 def _outputs() -> Outputs:

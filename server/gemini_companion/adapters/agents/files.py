@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from gemini_companion.adapters.memory.discovery import enabled_extensions
-from gemini_companion.adapters.memory.opening import Unreadable, read_below
+from gemini_companion.adapters.memory.opening import Unreadable, Withheld, read_below
 from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.engine.agents.definition import AgentSource
 from gemini_companion.sessions.agents.port import AgentFile
@@ -39,9 +39,20 @@ class DiskAgentFiles:
     def _read(self, folders: tuple[str, ...], trusted: bool) -> tuple[AgentFile, ...]:
         seen = tuple(self._look(folders, trusted))
         if seen != self._seen:
-            self._files = tuple(_file(root, path, source) for root, path, source, *_ in seen)
             self._seen = seen
+            self._files = tuple(self._file(root, path, source) for root, path, source, *_ in seen)
         return self._files
+
+    def _file(self, root: str, path: str, source: AgentSource) -> AgentFile:
+        try:
+            text, is_cut = read_below(root, path)
+        except Unreadable as fault:
+            if isinstance(fault, Withheld):
+                self._seen = None  # the person may agree to it, which changes nothing of the file
+            return AgentFile(path=path, source=source, fault=f"It cannot be read: {fault}.")
+        if is_cut:
+            return AgentFile(path=path, source=source, fault="It is too large.")
+        return AgentFile(path=path, source=source, text=text)
 
     def _look(self, folders: tuple[str, ...], trusted: bool) -> Iterator[tuple[str, str, AgentSource, int, int, int]]:
         if trusted:
@@ -74,13 +85,3 @@ def _in(root: str, folder: str, source: AgentSource) -> Iterator[tuple[str, str,
         except OSError:
             continue
         yield root, path, source, now.st_mtime_ns, now.st_size, now.st_ino
-
-
-def _file(root: str, path: str, source: AgentSource) -> AgentFile:
-    try:
-        text, is_cut = read_below(root, path)
-    except Unreadable as fault:
-        return AgentFile(path=path, source=source, fault=f"It cannot be read: {fault}.")
-    if is_cut:
-        return AgentFile(path=path, source=source, fault="It is too large.")
-    return AgentFile(path=path, source=source, text=text)

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from gemini_companion.adapters.extending.walking import FoundFile, Root, Stamp, Walk, printable, read_whole
 from gemini_companion.adapters.memory.discovery import enabled_extensions
-from gemini_companion.adapters.memory.opening import Unreadable
+from gemini_companion.adapters.memory.opening import Unreadable, Withheld
 from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.engine.commands.definition import Definition, definition_of, line_of
 from gemini_companion.engine.commands.expansion import Unbalanced
@@ -109,6 +109,8 @@ class DiskCommandFiles:
         else:
             try:
                 parsed = _definition(read_whole(root, found.path, found.stamp[2]))
+            except Withheld as fault:
+                return _Bad(str(fault))  # not for long, perhaps
             except Unreadable as fault:
                 parsed = _Bad(str(fault))
             except _Bad as fault:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from gemini_companion.adapters.extending.command_files import owner_of, real_folders
 from gemini_companion.adapters.extending.walking import FoundFile, Root, Stamp, Walk, printable, read_whole
 from gemini_companion.adapters.memory.discovery import enabled_extensions
-from gemini_companion.adapters.memory.opening import Unreadable, read_below
+from gemini_companion.adapters.memory.opening import Unreadable, Withheld, read_below
 from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.engine.skills.front_matter import Skill, skill_of
@@ -110,6 +110,8 @@ class DiskSkillFiles:
         else:
             try:
                 parsed = skill_of(read_whole(root, found.path, found.stamp[2]))
+            except Withheld as fault:
+                return str(fault)  # not for long, perhaps
             except (Unreadable, ValueError) as fault:
                 parsed = str(fault)
         self._parsed[found.path] = (found.stamp, parsed)

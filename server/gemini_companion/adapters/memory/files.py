@@ -21,6 +21,7 @@ from gemini_companion.engine.errors import InvalidInput, StorageFault
 from gemini_companion.engine.memory.saving import with_fact
 from gemini_companion.engine.memory.tiers import MemoryFile, Scope
 from gemini_companion.sessions.memory.port import MemoryEdit, MemoryRead, MemoryWish, SavedScope, Stamp
+from gemini_companion.settings.obeyed import gate
 from gemini_companion.tools.paths import innermost
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import ToolRefusal
@@ -100,6 +101,7 @@ class DiskMemoryFiles:
             await self._disk.write(place, edit.data, expected=edit.digest)
         except ToolRefusal as refusal:
             raise StorageFault(refusal.message, hint="Look at the file, and try again.") from refusal
+        await asyncio.to_thread(gate.wrote, place.path, lambda data: data == edit.data)
 
     async def _place(self, path: str, root: str | None) -> Place:
         """The file at the end of the path's links, inside of a root, or anywhere for the person's own.
@@ -182,7 +184,8 @@ class _Reading:
         self._seen.add(stamp[:2])
         loaded = load(path, root, scope, self._wish.form, anywhere=anywhere)
         for each, seen in loaded.stamps.items():
-            self.stamps.setdefault(each, seen)
+            if seen is None or each not in self.stamps:  # one that does not count is looked at anew each time
+                self.stamps[each] = seen
         if loaded.file.text or loaded.file.problem:
             self.files.append(loaded.file)
 

@@ -7,7 +7,7 @@ from collections import deque
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from gemini_companion.adapters.memory.opening import MAX_BYTES, Unreadable, is_below, read_below
+from gemini_companion.adapters.memory.opening import MAX_BYTES, Unreadable, Withheld, is_below, read_below
 from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.engine.ide_context.secrets import mask_secrets
@@ -15,6 +15,7 @@ from gemini_companion.engine.memory.assembling import MAX_DEPTH, Format, Link, N
 from gemini_companion.engine.memory.imports import MAX_IMPORTS, Import, imports_in, may_be_a_mention, readings
 from gemini_companion.engine.memory.tiers import MemoryFile, Scope
 from gemini_companion.sessions.memory.port import Stamp
+from gemini_companion.settings.obeyed import gate
 
 MAX_FILES: Final = 100
 """Files that one memory file brings in, by whatever way."""
@@ -83,6 +84,7 @@ class _Graph:
     def look_at(self, path: str) -> None:
         """Note what a path has now."""
         if path not in self.stamps:
+            gate.expect(path)
             self.stamps[path] = stamp_of(path)
 
     def read(self, real: str, path: str, root: str) -> None:
@@ -91,7 +93,11 @@ class _Graph:
             raise Unreadable("it is a secret by its name")
         if len(self.nodes) > MAX_FILES or self._left <= 0:
             raise Unreadable(f"more than {MAX_FILES} files, or too much text, would be imported")
-        text, is_cut = read_below(root, real)
+        try:
+            text, is_cut = read_below(root, real)
+        except Withheld:
+            self.stamps[path] = None  # as of no file: it is looked at anew each time, for the person may agree to it
+            raise
         if is_cut:
             self.notes.append(f"only the first {MAX_BYTES // 1024} KB of {os.path.basename(path)} are read")
         text, masked = mask_secrets(text)

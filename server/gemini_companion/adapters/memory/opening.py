@@ -8,6 +8,7 @@ from typing import Final
 from gemini_companion.adapters.files.folder import Strayed, held
 from gemini_companion.engine.edits.encoding import decoded
 from gemini_companion.engine.edits.lines import with_line_feeds
+from gemini_companion.settings.obeyed import gate
 from gemini_companion.tools.paths import parts_below
 
 MAX_BYTES: Final = 262_144
@@ -16,6 +17,10 @@ MAX_BYTES: Final = 262_144
 
 class Unreadable(Exception):
     """A file that cannot be read; the message says why, in a few words."""
+
+
+class Withheld(Unreadable):
+    """A file that does not count, for a command wrote it and the person has not agreed: that may change at any time."""
 
 
 def is_below(path: str, root: str) -> bool:
@@ -36,6 +41,7 @@ def read_below(root: str, path: str) -> tuple[str, bool]:
         with held(root, parts[:-1]) as folder:
             descriptor = folder.open_file(parts[-1])
             try:
+                size = os.fstat(descriptor).st_size
                 data = _read(descriptor, MAX_BYTES + 1)
             finally:
                 os.close(descriptor)
@@ -47,6 +53,8 @@ def read_below(root: str, path: str) -> tuple[str, bool]:
         raise Unreadable("it may not be read") from None
     except (OSError, ValueError) as fault:
         raise Unreadable((getattr(fault, "strerror", "") or "it cannot be read").lower()) from None
+    if reason := gate.refusal(path, data, size):
+        raise Withheld(reason)
     return text_of(data)
 
 

@@ -82,6 +82,11 @@ class Commands:
         kept = self._kept.get(session_id, {}).pop(call_id, None)
         return kept is not None and kept.state == "stopped"
 
+    def runs_on(self, session_id: str, call_id: str) -> asyncio.Task[None] | None:
+        """What waits for the end of a command in the background; `None` for one that has none, or that has ended."""
+        kept = self._kept.get(session_id, {}).get(call_id)
+        return kept.waiting if kept is not None and kept.is_background and kept.state == "running" else None
+
     def background(self, session_id: str) -> Sequence[KeptCommand]:
         """The session's commands in the background, oldest first."""
         return [

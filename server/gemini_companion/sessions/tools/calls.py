@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -29,11 +29,13 @@ from gemini_companion.sessions.tools.hooks import CallHooks
 from gemini_companion.sessions.tools.judging import readable_unasked
 from gemini_companion.sessions.tools.memory import MemoryOfSession
 from gemini_companion.sessions.tools.notes import NotesOfSession
+from gemini_companion.sessions.tools.obeying import named, warning
 from gemini_companion.sessions.tools.previews import previewed
 from gemini_companion.sessions.tools.progress import Progress
 from gemini_companion.sessions.tools.records import CallState, call_draft
 from gemini_companion.sessions.tools.skills import SkillsOfSession
 from gemini_companion.sessions.tools.tooling import Recorded, Tooling
+from gemini_companion.settings.obeyed import Made, gate
 from gemini_companion.tools.delegation import Delegation
 from gemini_companion.tools.tool import (
     NamedByPerson,
@@ -216,9 +218,26 @@ class CallRun:
         response = await self._hooks.after(self._args, response)
         if record is not None and record.told:
             response = {**response, "filesChanged": record.told}
+        if record is not None and record.deciding:
+            response = {**response, "filesThatDecide": record.deciding}
+            output = msgspec.structs.replace(output, summary=f"{output.summary}; {record.deciding}".lstrip("; "))
+        if record is not None and record.made:
+            response = {**response, "filesThatDoNotCount": await self._asked_about(record.made, context)}
         if self._note:
             response = {**response, "note": self._note}
         return output, await with_memory(setting.session, setting.turn_id, proposal, response), media
+
+    async def _asked_about(self, made: Sequence[Made], context: ToolContext) -> str:
+        """Ask whether what a command wrote may count, and what came of it, for the model."""
+        setting = self._setting
+        files = named(made, context.roots)
+        call = msgspec.structs.replace(self.called.call, args=self._args)
+        if await setting.tooling.consent.agrees(setting.session, setting.client, call, made, context):
+            for each in made:
+                gate.agree(each.path, each.digest)
+            return f"None: the user agreed to {files}."
+        setting.tooling.tell(warning(made, context.roots))
+        return f"{files}: this program would go by what it says, and the user has not agreed. Do not rely on it."
 
     async def _carried_out(
         self, tool: Tool[Any], args: Any, proposal: Proposal, context: ToolContext, progress: Progress

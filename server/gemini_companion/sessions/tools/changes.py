@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
@@ -28,7 +29,9 @@ from gemini_companion.sessions.tools.changes_versions import (
     on_disk,
     version_of,
 )
+from gemini_companion.sessions.tools.obeying import Obeyed, deciding, warning
 from gemini_companion.sessions.tools.tooling import Recorded
+from gemini_companion.settings.obeyed import Watch, gate
 from gemini_companion.tools.paths import innermost
 from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolRefusal
 
@@ -39,11 +42,26 @@ _NEW_FOLDER: Final = 0o755
 
 
 class FileChanges:
-    """Records the changes of calls; see `Changes`. `scan` looks at the workspace around commands."""
+    """Records the changes of calls; see `Changes`.
 
-    def __init__(self, scan: Scan) -> None:
+    `scan` looks at the workspace around commands, `obeyed` at the files that this program obeys; `runs_on` gives what
+    waits for the command that a call left in the background, `None` for another one; `tell` warns the person.
+    """
+
+    def __init__(
+        self,
+        scan: Scan,
+        *,
+        obeyed: Obeyed | None = None,
+        runs_on: Callable[[str, str], asyncio.Task[None] | None] = lambda session_id, call_id: None,
+        tell: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self._scan = scan
+        self._obeyed = obeyed
+        self._runs_on = runs_on
+        self._tell = tell
         self._running: set[CommandRecord] = set()
+        self._looking: set[asyncio.Task[None]] = set()
         self._ending: dict[str, set[asyncio.Task[None]]] = {}
 
     def recorded(
@@ -72,11 +90,37 @@ class FileChanges:
         await self.settle(session, context)
         record = await CommandRecord.begin(session, context, self._scan)
         self._running.add(record)
+        watch = None
         try:
+            watch = await self._obeyed.begin(context.roots) if self._obeyed is not None else None
             yield record
         finally:
             self._running.discard(record)
-            await self._to_its_end(session, record.end())
+            await self._to_its_end(session, self._command_ended(session, context, record, watch))
+
+    async def _command_ended(
+        self, session: Session, context: ToolContext, record: CommandRecord, watch: Watch | None
+    ) -> None:
+        await record.end()
+        if self._obeyed is None or watch is None:
+            return
+        roots, waiting = context.roots, self._runs_on(session.session_id, context.call_id)
+        record.made = await self._obeyed.end(
+            watch, roots, record.changed, is_persons=record.is_by_person, goes_on=waiting is not None
+        )
+        record.deciding = deciding([*record.changed, *(each.path for each in record.made)], context)
+        if waiting is not None:
+            obeyed = self._obeyed
+
+            async def until_it_ends() -> None:
+                await asyncio.wait({waiting})
+                made = await obeyed.end(watch, roots, (), is_persons=record.is_by_person)
+                if made:
+                    self._tell(warning(made, roots))
+
+            task = asyncio.create_task(until_it_ends(), name="looking at what a command left")
+            self._looking.add(task)
+            task.add_done_callback(self._looking.discard)
 
     @asynccontextmanager
     async def _around_edit(
@@ -103,7 +147,8 @@ class FileChanges:
             self.wrote(record.session, path, digest)
 
     def wrote(self, session: Session, path: str, digest: str) -> None:
-        """A session wrote a file: commands of others did not."""
+        """A session wrote a file: commands of others did not, and it was agreed to."""
+        gate.wrote(path, lambda data: sha256(data).hexdigest() == digest)
         for running in self._running:
             if running.session is not session:
                 running.by_others[path] = digest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -36,6 +36,7 @@ from gemini_companion.sessions.tools.changes_versions import (
     text_of,
 )
 from gemini_companion.sessions.tools.changes_versions import version_of as version_of_bytes
+from gemini_companion.settings.obeyed import Made
 from gemini_companion.tools.tool import ToolContext, ToolRefusal
 
 logger = logging.getLogger(__name__)
@@ -71,6 +72,11 @@ class CommandRecord:
         self.session = session
         self.by_others: dict[str, str] = {}
         """Digests of files that other sessions wrote while it ran."""
+        self.made: Sequence[Made] = ()
+        """Those that this program would obey."""
+        self.changed: Sequence[str] = ()
+        """The files that it made or changed; known after `end`."""
+        self.deciding = ""
         self.told = ""
         """What it changed, for the model; known after `end`."""
         self._saved_before: int | None = None
@@ -173,6 +179,7 @@ class CommandRecord:
                 self._by_person.append(path)
             elif now is None or self.by_others.get(path) != now.digest:
                 after[path] = now
+        self.changed = list(dict.fromkeys([path for path in after if after[path] is not None] + found.created))
         changes, versions = await self._changes(after, found)
         await self._finish(
             changes,
@@ -241,11 +248,14 @@ class CommandRecord:
             await emit_changes(session, paths, turn_id)
 
     def _is_persons(self, path: str, now: Version) -> bool:
+        return now.data is not None and self.is_by_person(path, now.data)
+
+    def is_by_person(self, path: str, data: bytes) -> bool:
         """Whether a file is as the person saved it since the command began: a revert must not take that away."""
         saved = self._context.ports.editor.saved().get(path)
-        if saved is None or self._saved_before is None or saved.number <= self._saved_before or now.data is None:
+        if saved is None or self._saved_before is None or saved.number <= self._saved_before:
             return False
-        text = text_of(now.data)
+        text = text_of(data)
         return text is not None and saved.is_text(text)
 
     def _done(self, changes: Iterable[FileChange], note: str) -> Draft:

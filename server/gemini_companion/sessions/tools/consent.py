@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.session import Session
+from gemini_companion.settings.obeyed import Made
 from gemini_companion.tools.tool import Proposal, Tool, ToolCall, ToolContext
 
 
@@ -49,6 +50,12 @@ class Consent(Protocol):
 
     async def refusal(self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext) -> str:
         """Why no person could let a call through now; empty where it may go ahead, or where somebody is asked."""
+        ...
+
+    async def agrees(
+        self, session: Session, client: Client, call: ToolCall, made: Sequence[Made], context: ToolContext
+    ) -> bool:
+        """Whether the person lets files count that a command wrote."""
         ...
 
     def reconsider(self, session_id: str | None = None) -> None:

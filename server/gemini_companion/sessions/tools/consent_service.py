@@ -6,7 +6,7 @@ it was settled. The first answer counts. None in time, or a client that has gone
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,9 +22,10 @@ from gemini_companion.sessions.tool_results import ToolQuestion
 from gemini_companion.sessions.tools.consent import Decided
 from gemini_companion.sessions.tools.judging import Case, put_to_policy
 from gemini_companion.sessions.tools.notifying import tell_hooks_of_question
-from gemini_companion.sessions.tools.questions import OpenQuestion, Settled, answer_to, question_of
+from gemini_companion.sessions.tools.questions import OpenQuestion, Settled, answer_to, question_of, question_of_made
 from gemini_companion.sessions.tools.records import call_draft
 from gemini_companion.sessions.tools.rules import OwnRules, allow_for_session, can_be_stored
+from gemini_companion.settings.obeyed import Made
 from gemini_companion.tools.policy.lines import LineJudge
 from gemini_companion.tools.policy.rules import text_of
 from gemini_companion.tools.registry import ToolRegistry
@@ -119,6 +120,33 @@ class ConsentService:
         """Why no person could let a call through now; empty where it may go ahead, or where somebody is asked."""
         case = await put_to_policy(session, tool, proposal, context, self._judge)
         return case.ruling.refusal if case.ruling.decision == "deny" else ""
+
+    async def agrees(
+        self, session: Session, client: Client, call: ToolCall, made: Sequence[Made], context: ToolContext
+    ) -> bool:
+        """Whether the person lets files count that a command wrote. No rule and no mode answers for them."""
+        asker, services = client.asker, session.services
+        if asker is None:
+            return False
+        key = (session.session_id, call.call_id)
+        one = self._open[key] = OpenQuestion(question_of_made(session, call, made, context))
+        outcome: Settled = "gone"
+        session.emit(ToolQuestionAsked(question=one.question), context.turn_id)
+
+        async def still_open() -> bool:
+            return services.trusted()
+
+        begun, seconds = services.clock.monotonic(), services.settings().tools.question_seconds
+        try:
+            answer = await answer_to(one, asker, seconds, still_open)
+            if answer is not None:
+                outcome = answer.outcome
+            elif services.clock.monotonic() - begun >= seconds:
+                outcome = "timeout"
+        finally:
+            del self._open[key]
+            session.emit(ToolQuestionAnswered(tool_call_id=call.call_id, outcome=outcome), context.turn_id)
+        return outcome in ("once", "session", "always")
 
     async def _case(self, inquiry: _Inquiry) -> Case:
         return await put_to_policy(inquiry.session, inquiry.tool, inquiry.proposal, inquiry.context, self._judge)

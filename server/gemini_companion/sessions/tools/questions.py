@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -14,6 +14,8 @@ from gemini_companion.sessions.asking import Asker, ConsentAnswer
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import QuestionPart, ToolQuestion
 from gemini_companion.sessions.tools.judging import Case
+from gemini_companion.sessions.tools.obeying import diff_of, named
+from gemini_companion.settings.obeyed import Made
 from gemini_companion.tools.consent_texts import (
     alike_in,
     signs_of,
@@ -98,6 +100,29 @@ def _signs(proposal: Proposal, call: ToolCall) -> list[str]:
     for place in (proposal.path, proposal.cwd, proposal.title if proposal.command is None else ""):
         found += signs_of(place or "")
     return list(dict.fromkeys(found))
+
+
+def question_of_made(session: Session, call: ToolCall, made: Sequence[Made], context: ToolContext) -> ToolQuestion:
+    """What the person is asked of files that a command wrote and that this program would obey."""
+    agent = session.meta.agent if session.caller is not None else None
+    files, diff = named(made, context.roots), diff_of(made, context.roots)
+    signs = dict.fromkeys((*signs_of(files), *signs_of_prose(diff)))
+    return ToolQuestion(
+        session_id=session.session_id if agent is None else agent.session_id,
+        turn_id=context.turn_id if agent is None else agent.turn_id,
+        agent="" if agent is None else visible_line(agent.definition.title),
+        tool_call_id=call.call_id,
+        name=call.name,
+        args=dict(call.args),
+        title=visible_line(f"Let {files} count"),
+        risk="edit",
+        path=made[0].path if len(made) == 1 else None,
+        diff=visible_prose(diff),
+        mode=session.mode,
+        reason="a command wrote it, and this program would go by what it says",
+        warnings=("It is written already. Until you agree, nothing of it counts.", *signs),
+        asked_at=session.services.clock.now(),
+    )
 
 
 async def answer_to(

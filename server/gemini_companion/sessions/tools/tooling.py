@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -12,6 +12,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.background import Commands
 from gemini_companion.sessions.tools.consent import Consent, Decided
+from gemini_companion.settings.obeyed import Made
 from gemini_companion.tools.delegation import Delegation
 from gemini_companion.tools.ports import EditorPort
 from gemini_companion.tools.tool import Proposal, Risk, Tool, ToolCall, ToolContext, ToolOutput
@@ -25,6 +26,16 @@ class Recorded(Protocol):
     @property
     def told(self) -> str:
         """The files that it changed, for the model; empty if there are none, or if the model knows them."""
+        ...
+
+    @property
+    def deciding(self) -> str:
+        """Those of them that decide what runs or what a model is told, for people and the model."""
+        ...
+
+    @property
+    def made(self) -> Sequence[Made]:
+        """Those that this program would obey, and that count for nothing until the person agrees."""
         ...
 
 
@@ -105,6 +116,12 @@ class CautiousConsent:
         """Why no person could let a call through."""
         return "" if tool.risk in _UNASKED else "Nobody can be asked for consent here."
 
+    async def agrees(
+        self, session: Session, client: Client, call: ToolCall, made: Sequence[Made], context: ToolContext
+    ) -> bool:
+        """Nobody can be asked."""
+        return False
+
     def reconsider(self, session_id: str | None = None) -> None:
         """Nothing waits."""
 
@@ -170,5 +187,7 @@ class Tooling:
     """Whether a person can be asked through a client."""
     options: Callable[[], Mapping[str, Any]] = dict[str, Any]
     """The settings of tools, for `ToolContext.options`."""
+    tell: Callable[[str], None] = lambda text: None
+    """Warns the person, in every editor."""
     limit_seconds: float = 60.0
     """Seconds that a tool may take that reads, edits or keeps a note; the others see to their own limits."""

@@ -32,6 +32,7 @@ _INSTALLED: Final = "it is installed code, which builds and tests run"
 _LISTED: Final = "installations go by files of this name"
 _PROGRAM: Final = "it is a program: its permissions say so"
 _TOOL: Final = "a tool of the project runs it"
+OBEYED: Final = "this program goes by what it says"
 _TOLD: Final = "a model is told what it says"
 _SETS_UP: Final = "tools are set up by files of this name"
 _NOT_KNOWN: Final = frozenset(

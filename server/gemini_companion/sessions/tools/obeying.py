@@ -1,0 +1,85 @@
+"""What a command wrote of the files that this program obeys: told, asked about, and of no effect until then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Protocol
+
+from gemini_companion.engine.edits.diffs import file_diff
+from gemini_companion.engine.edits.encoding import decoded
+from gemini_companion.engine.edits.lines import with_line_feeds
+from gemini_companion.settings.obeyed import MOST_BYTES, Made, Watch
+from gemini_companion.tools.paths import innermost, printable, shown_path
+from gemini_companion.tools.tool import ToolContext
+from gemini_companion.tools.workspace.guarded import may_be_allowed
+
+_MOST_NAMED: Final = 20
+_ALL: Final = 10**9
+
+
+class Obeyed(Protocol):
+    """Looks at the files that this program obeys, around a command."""
+
+    async def begin(self, roots: Sequence[str]) -> Watch:
+        """Note what they are."""
+        ...
+
+    async def end(
+        self,
+        watch: Watch,
+        roots: Sequence[str],
+        changed: Iterable[str],
+        *,
+        is_persons: Callable[[str, bytes], bool],
+        goes_on: bool = False,
+    ) -> tuple[Made, ...]:
+        """Those that came about since, which count for nothing until the person agrees.
+
+        `changed` are files that the command is known to have changed; `is_persons` says of a path and a content whether
+        the person wrote it; `goes_on`: what was started runs on.
+        """
+        ...
+
+
+def named(made: Sequence[Made], roots: Sequence[str]) -> str:
+    """The files, on one line."""
+    shown = [printable(shown_path(each.path, roots)) for each in made]
+    more = len(shown) - _MOST_NAMED
+    return ", ".join([*shown[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])])
+
+
+def deciding(paths: Iterable[str], context: ToolContext) -> str:
+    """Those of the files that are known to decide what runs or what a model is told, on one line."""
+    found: list[str] = []
+    for path in dict.fromkeys(paths):
+        root = innermost(path, context.roots)
+        reason = context.ports.guard(path, root) if root is not None else ""
+        if reason and not may_be_allowed(reason):
+            found.append(f"{printable(shown_path(path, context.roots))} ({reason})")
+    more = len(found) - _MOST_NAMED
+    return "; ".join([*found[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])])
+
+
+def diff_of(made: Sequence[Made], roots: Sequence[str]) -> str:
+    """What is new of them, one behind the other, whole."""
+    diffs: list[str] = []
+    for each in made:
+        old, new = (None if data is None else decoded(data) for data in (each.old, each.new))
+        shown = printable(shown_path(each.path, roots))
+        if new is None or (each.old is not None and old is None):
+            diffs.append(f"{shown}: it is no text ({len(each.new):,} bytes)\n")
+        else:
+            before = None if old is None else with_line_feeds(old.text)
+            diffs.append(file_diff(before, with_line_feeds(new.text), shown, lines=_ALL).rstrip("\n") + "\n")
+            if len(each.new) >= MOST_BYTES:
+                diffs.append(f"{shown}: what is behind the first {MOST_BYTES // 1024} KB is not shown\n")
+    return "".join(diffs)
+
+
+def warning(made: Sequence[Made], roots: Sequence[str]) -> str:
+    """What the person is told who did not agree."""
+    them = "it" if len(made) == 1 else "them"
+    return (
+        f"A command wrote {named(made, roots)}. Nothing of that counts until you agree: look at {them}, then save"
+        f" {them} in your editor, or delete what you do not want."
+    )
