@@ -56,9 +56,13 @@ def build_ports(env: Mapping[str, str], vault: Vault | None = None) -> Ports:
     return Ports(
         files=late(lambda: _files(env)),
         search=late(_search),
-        commands=late(lambda: _runner(env, vault), close=nothing_to_await),
+        commands=late(lambda: _runner(env, vault), close=nothing_to_await, forget=_nothing_shared),
         editor=NoEditor(),
     )
+
+
+def _nothing_shared(chat: str) -> None:
+    """Commands that never ran share nothing."""
 
 
 def _files(env: Mapping[str, str]) -> FileSystem:
