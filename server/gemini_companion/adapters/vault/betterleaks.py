@@ -7,10 +7,12 @@ our own patterns stand alone, which `doctor` says.
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from gemini_companion.engine.ide_context.secret_patterns import looks_invented
 from gemini_companion.engine.ide_context.secrets import Secret
 
 _log = logging.getLogger(__name__)
@@ -44,12 +46,16 @@ class Betterleaks:
                 findings = scan(plain)
             except UnicodeEncodeError:
                 findings = scan(plain.encode(errors="replace").decode())
-            found = {str(finding.match.value).strip(): str(finding.rule_id) for finding in findings}
+            found = {
+                value: str(finding.rule_id)
+                for finding in findings
+                if (value := str(finding.match.value).strip()) and _counts(str(finding.rule_id), value)
+            }
         except Exception as fault:
             _log.warning("Betterleaks failed (%s); our own patterns go on alone.", type(fault).__name__)
             self._scan = None
             return []
-        return [secret for value, kind in found.items() if value for secret in _places(text, value, kind)]
+        return [secret for value, kind in found.items() for secret in _places(text, value, kind)]
 
     def _loaded(self) -> Callable[[str], list[Any]] | None:
         with self._lock:
@@ -63,6 +69,14 @@ class Betterleaks:
                 except Exception as fault:  # no wheel, no library, one of another platform
                     _log.info("Betterleaks cannot be used (%s); our own patterns stand alone.", type(fault).__name__)
             return self._scan
+
+
+def _counts(kind: str, value: str) -> bool:
+    """Its rules of no issuer take names in code and numbers of resources for secrets: `password = credentials`."""
+    return not kind.startswith("generic") or (looks_invented(value) and _UUID.fullmatch(value) is None)
+
+
+_UUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 def _places(text: str, value: str, kind: str) -> Iterator[Secret]:

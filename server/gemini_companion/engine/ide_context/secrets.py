@@ -1,15 +1,19 @@
 """What must not reach a model: files that are secrets by name, and secrets inside a text.
 
-What secrets look like is in `secret_patterns`. A pattern is tried only where it can match: what costs time is to try
-many patterns at every character. Every secret is found that trying each on the whole text finds.
+What secrets look like is in `secret_patterns`, what is said of them in `secret_forms`, what may stand around them in
+`secret_layers`. A pattern is tried only where it can match: what costs time is to try many patterns at every character.
+Every secret is found that trying each on the whole text finds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
+from gemini_companion.engine.ide_context.secret_forms import command_secrets, form_secrets, said_secret
+from gemini_companion.engine.ide_context.secret_layers import layers, raw_spans
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.engine.ide_context.secret_patterns import (
     BARE,
@@ -24,10 +28,11 @@ from gemini_companion.engine.ide_context.secret_patterns import (
     Rule,
     ends_of_keys,
     is_credential,
+    is_placeholder,
 )
-from gemini_companion.engine.ide_context.token_runs import Sifted, Span, joined, places_of, sifted
+from gemini_companion.engine.ide_context.token_runs import Sifted, Span, joined, places_of
 
-__all__ = ["Secret", "find_secrets", "is_secret_name", "mask_between", "mask_secrets", "secrets_in"]
+__all__ = ["Finder", "Secret", "find_secrets", "is_secret_name", "mask_between", "mask_secrets", "merged"]
 
 REACH = 16_384
 """Characters around an excerpt that are read to mask it: longer than any secret, PEM blocks of 16,384-bit keys too."""
@@ -41,6 +46,10 @@ class Secret(NamedTuple):
     kind: str
 
     """What the mask shows, for instance `GitHub token`."""
+
+
+Finder: TypeAlias = Callable[[str], Sequence[Secret]]
+"""What finds secrets in a text, in time proportional to its length."""
 
 
 def mask_secrets(text: str) -> tuple[str, int]:
@@ -70,16 +79,50 @@ def mask_between(text: str, start: int, end: int, *, keep_lines: bool = False) -
     return "".join(pieces), count
 
 
-def find_secrets(text: str) -> list[Secret]:
-    """Every secret in the text, in order and without overlaps; of two that overlap, one covers both."""
-    return secrets_in(sifted(text))
+def find_secrets(text: str, finders: Sequence[Finder] = ()) -> list[Secret]:
+    """Every secret in the text, in order and without overlaps; of those that overlap, one covers all.
+
+    Our own patterns and the finders look through the text, and through what is behind its escapes and encodings.
+    """
+    found: list[Secret] = []
+    for sift, back in layers(text):
+        inside = _secrets_in(sift)
+        for finder in finders:
+            inside += finder(sift.text)
+        if not back:
+            found += inside
+            continue
+        for secret in inside:
+            found += [Secret(start, end, secret.kind) for start, end in raw_spans(secret.start, secret.end, back)]
+    return merged(found)
 
 
-def secrets_in(sift: Sifted) -> list[Secret]:
-    """The same for a text whose runs are known."""
-    found = list(_assigned_secrets(sift))
+def merged(found: list[Secret]) -> list[Secret]:
+    """In order; of those that overlap, one covers all, and has the more specific kind."""
+    if len(found) < 2:
+        return found
+    apart: list[Secret] = []
+    for secret in sorted(found, key=lambda secret: (secret.start, -secret.end)):
+        if apart and secret.start < apart[-1].end:
+            before = apart[-1]
+            kind = secret.kind if before.kind == "credential" else before.kind
+            apart[-1] = Secret(before.start, max(before.end, secret.end), kind)
+        elif secret.end > secret.start:
+            apart.append(secret)
+    return apart
+
+
+def _secrets_in(sift: Sifted) -> list[Secret]:
+    """What our own patterns find in one layer."""
+    lower = _lower(sift)
+    found = list(_assigned_secrets(sift, lower))
+    found += [Secret(*one) for one in form_secrets(sift.text, lower)]
+    found += [Secret(start, end, "password") for start, end in command_secrets(sift.text, lower)]
     if KEY_NAME in sift.plain:
         found += [Secret(start, end, "private key") for start, end in ends_of_keys(sift.text)]
+    for rule, match in _begun(sift):
+        if rule.accepts(match["secret"]):
+            found.append(Secret(*match.span("secret"), rule.kind))
     for number in sorted(_tried(sift)):
         rule = RULES[number]
         for start, end in _searched(sift, rule):
@@ -88,23 +131,48 @@ def secrets_in(sift: Sifted) -> list[Secret]:
                 for match in rule.pattern.finditer(sift.text, start, end)
                 if rule.accepts(match["secret"])
             ]
-    if len(found) < 2:
-        return found
-    found.sort(key=lambda secret: (secret.start, -secret.end))
-    merged: list[Secret] = []
-    for secret in found:
-        if merged and secret.start < merged[-1].end:
-            kind = secret.kind if merged[-1].kind == "credential" else merged[-1].kind  # the more specific one
-            merged[-1] = Secret(merged[-1].start, max(merged[-1].end, secret.end), kind)
-        else:
-            merged.append(secret)
-    return merged
+    return found
 
 
 _NEEDLES: Final = [(needle, number, rule.place) for number, rule in enumerate(RULES) for needle in rule.needles]
 _IN_RUNS: Final = [(needle, number) for needle, number, place in _NEEDLES if place == "run"]
 _IN_TEXTS: Final = [(needle, number) for needle, number, place in _NEEDLES if place == "text"]
+_BEGINNINGS: Final[dict[bytes, list[int]]] = {}
+"""The rules that one of these begins; none of them begins with another."""
+for _needle, _number, _place in sorted(_NEEDLES):
+    if _place == "beginning":
+        _known = next((known for known in _BEGINNINGS if _needle.startswith(known)), _needle)
+        _BEGINNINGS.setdefault(_known, []).append(_number)
+
+
+def _any_of(words: Iterable[bytes]) -> bytes:
+    """A pattern of these words that tries those alone that have the letter in question."""
+    by_letter: dict[bytes, list[bytes]] = {}
+    for word in words:
+        by_letter.setdefault(word[:1], []).append(word[1:])
+    branches = [
+        re.escape(letter) + (re.escape(rests[0]) if len(rests) == 1 else b"(?:%b)" % _any_of(rests))
+        for letter, rests in by_letter.items()
+    ]
+    return b"|".join(branches)
+
+
+_BEGUN: Final = re.compile(b"(?<![A-Za-z0-9])(?:%b)" % _any_of(_BEGINNINGS))
 _BEFORE_RUNS: Final = [(needle, number) for needle, number, place in _NEEDLES if place == "behind a word"]
+
+
+def _begun(sift: Sifted) -> Iterator[tuple[Rule, re.Match[str]]]:
+    """What begins as tokens of an issuer do."""
+    done: dict[int, int] = {}
+    for found in _BEGUN.finditer(sift.in_runs):
+        place = sift.place(found.start())
+        for number in _BEGINNINGS[found[0]]:
+            if place < done.get(number, 0):
+                continue
+            match = RULES[number].pattern.match(sift.text, place)
+            if match is not None:
+                done[number] = match.end()
+                yield RULES[number], match
 
 
 def _tried(sift: Sifted) -> set[int]:
@@ -121,7 +189,10 @@ def _tried(sift: Sifted) -> set[int]:
 def _searched(sift: Sifted, rule: Rule) -> Sequence[Span]:
     """Where a rule may have matches, none of which reaches out of its place."""
     if rule.place == "run":
-        return [span for span in sift.runs if any(sift.plain.find(needle, *span) >= 0 for needle in rule.needles)]
+        numbers = {
+            bisect_right(sift.starts, place) - 1 for needle in rule.needles for place in places_of(sift.plain, needle)
+        }
+        return [sift.runs[number] for number in sorted(numbers) if number >= 0]
     if rule.place == "text" or _has_letters_like_ascii(sift.text):
         return [(0, len(sift.text))]
     return joined((max(0, start - LONGEST_WORD), end) for start, end in sift.runs)
@@ -136,25 +207,53 @@ _SIGNS: Final = (b"=", b":", b">")
 """One of these stands between every key and its value."""
 
 
-def _assigned_secrets(sift: Sifted) -> Iterator[Secret]:
-    """Values after a key that names a secret."""
-    if not any(sign in sift.plain for sign in _SIGNS):
-        return
-    text, lower = sift.text, _lower(sift)
+def _assigned_secrets(sift: Sifted, lower: bytes) -> Iterator[Secret]:
+    """Values of a key that names a secret."""
+    text = sift.text
+    has_signs = any(sign in sift.plain for sign in _SIGNS)
     for key in _keys(lower):
-        match = QUOTED.match(text, key.end())
-        literal = match is not None
-        if match is None and (match := BARE.match(text, key.end())):
-            # In code the value is a name. In a configuration file it is a literal too, alone on its line with its key.
-            before = text[max(0, key.start() - 80) : key.start()]
-            literal = text[match.end() : match.end() + 1] in "\r\n" and LINE_START.search(before) is not None
-        if match is None or b"public" in lower[max(0, key.start() - 10) : key.start()]:
-            continue
         near = lower[max(0, key.start() - 40) : key.start()]
-        if near.rfind(_MASK) > near.rfind(b"]"):
-            continue  # the name of what was masked
-        if is_credential(key[0].decode(), match["secret"], literal=literal):
+        if near.endswith(b"public") or b"public" in near[-10:] or near.rfind(_MASK) > near.rfind(b"]"):
+            continue  # a public key, or the name of what was masked
+        match = QUOTED.match(text, key.end()) if has_signs else None
+        literal = match is not None
+        if match is None and has_signs and (match := BARE.match(text, key.end())):
+            literal = _is_literal(text, key.start(), match.end())
+        if match is None:
+            span = said_secret(text, lower, key.span())
+            if span is not None:
+                yield Secret(*span, "password" if key[0].startswith((b"pass", b"pwd")) else "credential")
+        elif is_credential(key[0].decode(), match["secret"], literal=literal) or (
+            key[0].startswith((b"pass", b"pwd")) and _is_of_connection(text, lower, match)
+        ):
             yield Secret(*match.span("secret"), "credential")
+
+
+def _is_literal(text: str, start: int, end: int) -> bool:
+    """In code a bare value is a name. In a configuration file it is a literal too, alone on its line with its key, and
+    so it is in a header between quotes.
+    """
+    before, after = text[max(0, start - 80) : start], text[end : end + 1]
+    if after in "\r\n":
+        return LINE_START.search(before) is not None
+    header = _HEADER_START.search(before)
+    return header is not None and header[1] == after
+
+
+_HEADER_START: Final = re.compile(r"([\"'])[A-Za-z][A-Za-z-]{0,40}\Z")
+_CONNECTION: Final = re.compile(
+    rb"(?:\A|[;\"'\s])(?:server|data source|host|user id|uid|user|database|initial catalog|accountname|endpoint|driver|dsn)="
+)
+_SENT: Final = re.compile(r"[;\"']|\s|\Z")
+
+
+def _is_of_connection(text: str, lower: bytes, found: re.Match[str]) -> bool:
+    """Whether it is the password of a connection string, `Server=x;User Id=y;Password=z`: any text may be one."""
+    start, value = found.start(), found["secret"]
+    if ";" not in text[max(0, start - 40) : start] + text[found.end() : found.end() + 1] or is_placeholder(value):
+        return False
+    near = lower[max(0, start - 240) : found.end() + 120]
+    return _CONNECTION.search(near) is not None and _SENT.match(text, found.end()) is not None
 
 
 def _keys(lower: bytes) -> Iterator[re.Match[bytes]]:

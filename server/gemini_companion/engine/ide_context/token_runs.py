@@ -5,7 +5,9 @@ They are found by two passes of C over the text, one byte a character, however m
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
 from gemini_companion.engine.ide_context.secret_patterns import RUN_CHARACTERS, SHORTEST_RUN
@@ -27,8 +29,17 @@ class Sifted(NamedTuple):
     """The text, one byte a character: `?` for each that is not ASCII."""
     runs: list[Span]
     """Start and end of the runs of `SHORTEST_RUN` characters or more, in order."""
+    starts: list[int]
+    """Where they start."""
+    lines: list[int]
+    """Where each stands in `in_runs`."""
     in_runs: bytes
     """What stands in them, one a line."""
+
+    def place(self, in_runs: int) -> int:
+        """Where in the text something stands that was found in `in_runs`."""
+        number = bisect_right(self.lines, in_runs) - 1
+        return self.starts[number] + in_runs - self.lines[number]
 
 
 def sifted(text: str) -> Sifted:
@@ -44,7 +55,9 @@ def sifted(text: str) -> Sifted:
             done = len(mask)
         runs.append((start, done))
         found = mask.find(_SHORTEST, done)
-    return Sifted(text, plain, runs, b"\n".join([plain[start:end] for start, end in runs]))
+    starts = [start for start, _ in runs]
+    lines = [0, *accumulate(end - start + 1 for start, end in runs[:-1])] if runs else []
+    return Sifted(text, plain, runs, starts, lines, b"\n".join([plain[start:end] for start, end in runs]))
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:

@@ -119,7 +119,7 @@ def _found(leaves: _Leaves, finders: Sequence[Finder]) -> dict[int, list[Secret]
     texts, starts = leaves.texts, leaves.starts
     found: dict[int, list[Secret]] = {}
     for number in leaves.attached:
-        if is_attached_secret(texts[number]):
+        if is_attached_secret(texts[number], finders):
             found[number] = [Secret(0, len(texts[number]), "file")]
     for secret in all_secrets("".join(leaves.pieces), finders):
         number = max(0, bisect_right(starts, secret.start) - 1)

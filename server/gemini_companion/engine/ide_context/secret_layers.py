@@ -1,0 +1,335 @@
+"""What stands behind escapes and encodings in a text, and where: the next layer, which may have another behind it.
+
+Escapes of programming languages, of JSON, of addresses and of HTML, colours of terminals, base64 (also of addresses, in
+lines, compressed, of UTF-16) and hexadecimal digits. Whoever looks for something looks through `layers` with all that he
+has. Nothing here says what is a secret.
+
+A layer has what changes alone, with what stands near it. Each is at most as long as twice the one before, and is made in
+time proportional to that.
+"""
+
+from __future__ import annotations
+
+import binascii
+import html
+import re
+import zlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from gemini_companion.engine.ide_context.token_runs import Sifted, Span, joined, places_of, sifted
+
+DEPTH: Final = 3
+"""Layers behind the text itself."""
+WHOLE: Final = 16_384
+"""Characters of a run that counts as a whole if something in it does. Of a longer one only the part counts."""
+
+_APART: Final = "\n;\n"
+"""Stands between pieces: nothing that assigns a value reaches across it."""
+
+# -- escapes
+
+_ESCAPES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    (
+        "\\",
+        re.compile(
+            r"\\\\{0,63}+(?:[nrtbfv0/\"'`$&=:]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|[0-3][0-7]{2}|\r?\n)"
+        ),
+    ),
+    ("%", re.compile(r"%(?:25){0,8}[0-9A-Fa-f]{2}")),
+    ("&", re.compile(r"&(?:amp;){0,8}(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-zA-Z]{2,8});")),
+    ("\x1b", re.compile(r"\x1b\[[0-9;:?]{0,32}[A-Za-z]")),
+    *((sign, re.compile(sign)) for sign in "\u00ad\u200b\u200c\u200d\u2060\ufeff"),
+)
+"""By the sign that each begins with. One that is escaped again and again is one: `\\\\n`, `%250A`, `&amp;quot;`."""
+_SIGNS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": "\n", "v": "\n", "0": " "}
+_BESIDE: Final = re.compile(r"[A-Za-z0-9+/_.~=-]{10}")
+_IN_A_TOKEN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-.~=:@")
+_TELLING: Final = tuple(
+    word.encode()
+    for word in ("pass", "pwd", "secret", "token", "credential", "key", "auth", "login", "cookie", "identified", "://")
+)
+_FAR: Final = 160
+"""Characters around an escape that go along."""
+_NEAR: Final = 96
+"""Characters from a telling word within which an escape may stand before what it is about."""
+
+# -- encodings
+
+_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}+={0,2}+")
+_SHORTEST: Final = 20
+_FOLDED: Final = re.compile(r"\r?\n[ \t>#*|]{0,64}+([A-Za-z0-9+/_-]++={0,2}+)(?=[\s\"'`,;)\]}]|\Z)")
+_SHORTEST_FOLDED: Final = 40
+_QUAD = "[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
+_ASCII: Final = re.compile(f"(?:{_QUAD}){{5}}")
+"""Base64 of fifteen characters of ASCII, which one of a million random runs is."""
+_HEXADECIMAL: Final = re.compile(r"[0-9A-Fa-f]{32,}+")
+_HEX_ASCII: Final = re.compile(r"(?:0[9AaDd]|[2-7][0-9A-Fa-f]){12}")
+_URL_SAFE: Final = str.maketrans("-_", "+/")
+_GZIP: Final = "H4sI"
+_INFLATED: Final = 1024 * 1024
+"""Bytes of compressed data that are looked at."""
+
+
+class _Piece(NamedTuple):
+    """A part of a layer, and the part of the text before that it stands for."""
+
+    start: int
+    raw_start: int
+    raw_end: int
+    up: int
+    """So many characters of the text before stand for `down` of the layer; 0 if the piece is one whole."""
+    down: int
+
+
+class Layer:
+    """What a text says behind its escapes and encodings."""
+
+    __slots__ = ("_groups", "_length", "_pieces", "_starts", "_texts", "text")
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._texts: list[str] = []
+        self._length = 0
+        self._pieces: list[_Piece] = []
+        self._starts: list[int] = []
+        self._groups: list[Span] = []
+
+    def add(self, text: str, raw: Span, up: int = 1, down: int = 1) -> None:
+        """Add a piece that belongs to the one before."""
+        if not text:
+            return
+        self._pieces.append(_Piece(self._length, raw[0], raw[1], up, down))
+        self._starts.append(self._length)
+        self._texts.append(text)
+        self._length += len(text)
+
+    def close(self) -> None:
+        """End what belongs together."""
+        start = self._groups[-1][1] + len(_APART) if self._groups else 0
+        if self._length > start:
+            self._groups.append((start, self._length))
+            self._texts.append(_APART)
+            self._length += len(_APART)
+
+    def done(self) -> Layer | None:
+        """The layer, if there is anything in it."""
+        self.text = "".join(self._texts)
+        return self if self._groups else None
+
+    def raw(self, start: int, end: int) -> Iterator[Span]:
+        """Where what stands in the layer's `text[start:end]` stands in the text before."""
+        number = bisect_right(self._groups, (start, self._length + 1)) - 1
+        for first, last in self._groups[max(0, number) :]:
+            if first >= end:
+                return
+            inner_start, inner_end = max(start, first), min(end, last)
+            if inner_start < inner_end:
+                yield self._raw_start(inner_start), self._raw_end(inner_end)
+
+    def _raw_start(self, place: int) -> int:
+        piece = self._pieces[bisect_right(self._starts, place) - 1]
+        return piece.raw_start + (place - piece.start) // piece.down * piece.up
+
+    def _raw_end(self, place: int) -> int:
+        piece = self._pieces[bisect_left(self._starts, place) - 1]
+        if not piece.up or piece.raw_end == piece.raw_start:
+            return piece.raw_end
+        return min(piece.raw_end, piece.raw_start - (piece.start - place) // piece.down * piece.up)
+
+
+def layers(text: str) -> Iterator[tuple[Sifted, Sequence[Layer]]]:
+    """The text, and what is behind it; with each the layers that lead back to the text, the last one first."""
+    back: list[Layer] = []
+    while True:
+        sift = sifted(text)
+        yield sift, back
+        layer = _behind(sift) if len(back) < DEPTH else None
+        if layer is None:
+            return
+        text, back = layer.text, [layer, *back]
+
+
+def raw_spans(start: int, end: int, back: Sequence[Layer]) -> list[Span]:
+    """Where something stands in the text itself that stands in the last of these layers."""
+    spans = [(start, end)]
+    for layer in back:
+        spans = [span for one in spans for span in layer.raw(*one)]
+    return spans
+
+
+def _behind(sift: Sifted) -> Layer | None:
+    layer = Layer()
+    _add_unescaped(layer, sift)
+    _add_decoded(layer, sift)
+    return layer.done()
+
+
+def _add_unescaped(layer: Layer, sift: Sifted) -> None:
+    """The text around those escapes that may stand between a secret and what finds it."""
+    text = sift.text
+    escapes = [
+        (*found.span(), plain)
+        for sign, pattern in _ESCAPES
+        if sign in text
+        for found in pattern.finditer(text)
+        if (plain := _unescaped(found[0])) is not None
+    ]
+    if not escapes:
+        return
+    escapes.sort()
+    number = 0
+    for start, end in joined(_windows(sift, escapes)):
+        done = start
+        while number < len(escapes) and escapes[number][0] < start:
+            number += 1
+        while number < len(escapes) and escapes[number][1] <= end:
+            first, last, sign = escapes[number]
+            layer.add(text[done:first], (done, first))
+            layer.add(sign, (first, last), 0)
+            done = last
+            number += 1
+        layer.add(text[done:end], (done, end))
+        layer.close()
+
+
+def _windows(sift: Sifted, escapes: Sequence[tuple[int, int, str]]) -> Iterator[Span]:
+    text = sift.text
+    starts = sift.starts
+
+    def around(start: int, end: int) -> Span:
+        """So that no run of token characters is cut: half of one may look like something else."""
+        start, end = max(0, start - _FAR), min(len(text), end + _FAR)
+        before, after = bisect_right(starts, start) - 1, bisect_right(starts, end) - 1
+        if before >= 0 and sift.runs[before][1] > start:
+            start = sift.runs[before][0]
+        if after >= 0 and sift.runs[after][1] > end:
+            end = sift.runs[after][1]
+        return start, end
+
+    lower = sift.plain.lower()
+    telling = sorted(place for word in _TELLING for place in places_of(lower, word))
+    for start, end, sign in escapes:
+        near = bisect_left(telling, start - _NEAR)
+        if (
+            (sign and _IN_A_TOKEN.issuperset(sign))
+            or _BESIDE.match(text, end)
+            or (start >= 10 and _BESIDE.match(text, start - 10, start))
+            or (near < len(telling) and telling[near] < end + _NEAR)
+        ):
+            yield around(start, end)
+
+
+def _unescaped(escape: str) -> str | None:
+    """What an escape stands for, which may be nothing; `None` if it is none."""
+    sign = escape[0]
+    if sign == "\\":
+        body = escape.lstrip("\\")
+        if body[0] in "uUx":
+            return _character(int(body[1:].strip("{}"), 16))
+        if body[0] in "\r\n":
+            return ""  # the line goes on
+        return _character(int(body, 8)) if len(body) == 3 else _SIGNS.get(body, body)
+    if sign == "%":
+        return _character(int(escape[-2:], 16))
+    if sign == "&":
+        body = escape.replace("amp;", "") if escape != "&amp;" else escape
+        plain = html.unescape(body)
+        return plain[0] if plain != body and len(plain) == 1 else None
+    return ""
+
+
+def _character(number: int) -> str:
+    return chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else " "
+
+
+def _add_decoded(layer: Layer, sift: Sifted) -> None:
+    text, done = sift.text, 0
+    for start, end in sift.runs:
+        if end - max(start, done) < _SHORTEST:
+            continue
+        for run in _RUN.finditer(text, max(start, done), end):
+            lines = [run.span()]
+            if run.end() == end and run.end() - run.start() >= _SHORTEST_FOLDED:
+                lines += _folded(text, run)
+            done = lines[-1][1]
+            _add_run(layer, text, lines)
+
+
+def _folded(text: str, run: re.Match[str]) -> Iterator[Span]:
+    """The lines that go on what a run begins: as long as it is, but for the last one."""
+    length, end = run.end() - run.start(), run.end()
+    while (line := _FOLDED.match(text, end)) is not None and len(line[1]) <= length:
+        yield line.span(1)
+        end = line.end()
+        if len(line[1]) < length:
+            return
+
+
+def _add_run(layer: Layer, text: str, lines: Sequence[Span]) -> None:
+    """What a run says, or the lines of one, if it is a text that somebody encoded."""
+    encoded = "".join([text[start:end] for start, end in lines]).rstrip("=")
+    whole = lines[0][0], lines[-1][1]
+    if _HEXADECIMAL.fullmatch(encoded):
+        found = _HEX_ASCII.search(encoded)
+        if found is not None:
+            offset = found.start() % 2
+            _add_bytes(layer, bytes.fromhex(encoded[offset : offset + (len(encoded) - offset) // 2 * 2]), lines, offset, 2, 1)
+            layer.close()
+            return
+    if encoded.startswith(_GZIP):
+        layer.add(_inflated(_from_base64(encoded)), whole, 0)
+        layer.close()
+        return
+    found = _ASCII.search(encoded)
+    if found is None:
+        return
+    data = _from_base64(encoded[found.start() % 4 :])
+    if len(data) > 16 and not any(data[1:32:2]):  # UTF-16, as PowerShell has it
+        layer.add(data[::2].decode("latin-1"), whole, 0)
+    else:
+        _add_bytes(layer, data, lines, found.start() % 4, 4, 3)
+    layer.close()
+
+
+def _add_bytes(layer: Layer, data: bytes, lines: Sequence[Span], offset: int, up: int, down: int) -> None:
+    """One character a byte, so that each has its place."""
+    text = data.decode("latin-1")
+    length = sum(end - start for start, end in lines)
+    if length <= WHOLE or any((end - start) % up for start, end in lines[:-1]) or (offset and len(lines) > 1):
+        layer.add(text, (lines[0][0], lines[-1][1]), 0)
+        return
+    done = 0
+    for start, end in lines:
+        count = -(-(end - start - offset) // up) * down
+        layer.add(text[done : done + count], (start + offset, end), up, down)
+        done += count
+
+
+def decoded_whole(encoded: str) -> str | None:
+    """The text that base64 stands for as a whole, one character a byte; `None` for a picture and the like."""
+    if encoded.startswith(_GZIP):
+        return _inflated(_from_base64(encoded)) or None
+    found = _ASCII.search(encoded, 0, WHOLE)
+    if found is None:
+        return None
+    data = _from_base64(encoded[found.start() % 4 :].rstrip("="))
+    return (data if any(data[1:32:2]) else data[::2]).decode("latin-1")
+
+
+def _from_base64(encoded: str) -> bytes:
+    plain = encoded.translate(_URL_SAFE) if "-" in encoded or "_" in encoded else encoded
+    if len(plain) % 4 == 1:
+        plain = plain[:-1]
+    try:
+        return binascii.a2b_base64(plain + "=" * (-len(plain) % 4))
+    except binascii.Error:
+        return b""
+
+
+def _inflated(data: bytes) -> str:
+    try:
+        return zlib.decompressobj(wbits=31).decompress(data, _INFLATED).decode("latin-1")
+    except zlib.error:
+        return ""
