@@ -30,6 +30,20 @@ export default tseslint.config(
     },
   },
   {
+    files: ["src/**"],
+    ignores: ["src/toasts.ts"],
+    rules: {
+      "no-restricted-properties": [
+        "error",
+        ...["showInformationMessage", "showWarningMessage", "showErrorMessage"].map((property) => ({
+          object: "window",
+          property,
+          message: "Use src/toasts.ts: VS Code makes links of commands in messages.",
+        })),
+      ],
+    },
+  },
+  {
     // What is pure stays testable without an editor: no `vscode` outside the files that wire.
     files: ["src/**/pure/**", "src/panel/**"],
     rules: {

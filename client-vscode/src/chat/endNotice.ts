@@ -1,6 +1,6 @@
 /** A message of an answer that ended out of sight. It may stand there for long, and leads to its own chat. */
-import { window } from "vscode";
 import type { Chat } from "./chat.js";
+import { inform } from "../toasts.js";
 
 /** `show` brings the panel into sight. */
 export async function tellOfEnd(chat: Chat, well: boolean, show: () => Promise<void>): Promise<void> {
@@ -8,7 +8,7 @@ export async function tellOfEnd(chat: Chat, well: boolean, show: () => Promise<v
   const open = t("Open Chat");
   const title = info?.title ?? "";
   const text = well ? t("Gemini has answered: {0}", title) : t("Gemini could not answer: {0}", title);
-  if ((await window.showInformationMessage(text, open)) === open) await openChat(chat, info?.sessionId, show);
+  if ((await inform(text, open)) === open) await openChat(chat, info?.sessionId, show);
 }
 
 /** Bring a chat into sight, by default the one that is shown: the panel at once, which says why if the chat cannot be opened. */

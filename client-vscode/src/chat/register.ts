@@ -34,6 +34,7 @@ import { ToolActions } from "./toolActions.js";
 import { hiddenRuns } from "./pure/history.js";
 import { panelState } from "./pure/panelState.js";
 import type { Translate } from "./pure/words.js";
+import { inform } from "../toasts.js";
 
 export interface ChatParts {
   readonly daemon: DaemonPort;
@@ -99,7 +100,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   const places = new Places(
     chat,
     (wanted) => view.command(wanted),
-    (text) => void window.showInformationMessage(text),
+    (text) => void inform(text),
   );
   const tools = new ToolActions(chat, editor, (text) => chat.prefill(text));
   const sessions = new SessionActions(chat, views);
@@ -253,7 +254,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   async function pinSelection(): Promise<void> {
     const text = selectedText();
     if (!text.trim()) {
-      void window.showInformationMessage(t("Select the text that Gemini must always keep word for word, then pin it."));
+      void inform(t("Select the text that Gemini must always keep word for word, then pin it."));
       return;
     }
     await daemon.request("gemini/pin", { sessionId: await chat.session(), text });

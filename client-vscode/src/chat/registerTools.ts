@@ -1,11 +1,13 @@
 /** Tools in the editor around the panel: the daemon's questions, the way to them, the mode. */
 import { commands, window, type Disposable } from "vscode";
+import { exactText } from "../panel/exact.js";
 import { MODES } from "../panel/tools.js";
 import type { Mode } from "../panel/contract.js";
 import { ServerRequestMethod } from "../protocol.gen.js";
 import type { Chat } from "./chat.js";
 import type { ChatView } from "./chatView.js";
 import type { Asked } from "./questions.js";
+import { inform } from "../toasts.js";
 
 /** Set while a question waits in the open chat; the key that leads there is of use then. */
 const QUESTION_KEY = "geminiCompanion.hasQuestion";
@@ -25,7 +27,7 @@ export function registerTools(chat: Chat, view: ChatView): Disposable[] {
     const turnId = first && chat.conversation.tool(first.callId)?.turnId;
     const row = turnId === undefined ? undefined : chat.conversation.indexOf(`a:${turnId}`);
     if (first === undefined || row === undefined) {
-      void window.showInformationMessage(t("Nothing waits for an answer in this chat."));
+      void inform(t("Nothing waits for an answer in this chat."));
       return;
     }
     await view.command({ do: "toQuestion", row, callId: first.callId });
@@ -37,7 +39,7 @@ export function registerTools(chat: Chat, view: ChatView): Disposable[] {
     if (view.isVisible && isShown) return;
     if (isShown) view.markUnseen();
     const show = t("Show");
-    if ((await window.showInformationMessage(t("Gemini asks: {0}", title), show)) !== show) return;
+    if ((await inform(t("Gemini asks: {0}", exactText(title)), show)) !== show) return;
     await chat.guard(async () => {
       if (sessionId !== chat.info?.sessionId) await chat.open(sessionId);
       await toQuestion();
@@ -57,7 +59,7 @@ export function registerTools(chat: Chat, view: ChatView): Disposable[] {
 
   async function goOn(): Promise<void> {
     if (chat.conversation.rows.some((row) => row.kind === "answer" && row.canGoOn === true)) await chat.prompts.goOn();
-    else void window.showInformationMessage(t("No answer of this chat was interrupted where it could go on."));
+    else void inform(t("No answer of this chat was interrupted where it could go on."));
   }
 
   return [

@@ -7,6 +7,7 @@ import type { Chat } from "./chat.js";
 import { chatAsMarkdown } from "./pure/asMarkdown.js";
 import { number } from "./pure/numbers.js";
 import { promptAsMarkdown } from "./pure/systemPrompt.js";
+import { confirmed, warn } from "../toasts.js";
 
 export class SessionActions {
   constructor(
@@ -67,19 +68,13 @@ export class SessionActions {
   }
 
   async #delete(sessionId: string): Promise<void> {
-    // The first button has the focus: it is the one that does no harm.
-    const keep = { title: this.chat.t("Keep the Chat"), isCloseAffordance: true };
-    const yes = { title: this.chat.t("Delete") };
-    const chosen = await window.showWarningMessage(
+    const isSure = await confirmed(
       this.chat.t("Delete “{0}” for good?", this.chat.titleOf(sessionId) || this.chat.t("Untitled chat")),
-      {
-        modal: true,
-        detail: this.chat.t("Everything that was ever said in it goes, compressed parts too. This cannot be undone."),
-      },
-      keep,
-      yes,
+      this.chat.t("Everything that was ever said in it goes, compressed parts too. This cannot be undone."),
+      this.chat.t("Delete"),
+      this.chat.t("Keep the Chat"),
     );
-    if (chosen !== yes) return;
+    if (!isSure) return;
     const deleted = await this.#unlessTaken(sessionId, async () => {
       await this.chat.daemon.request("gemini/session/delete", { sessionId });
       return true;
@@ -95,7 +90,7 @@ export class SessionActions {
       const isTaken = error instanceof DaemonFault && error.data.kind === "sessionBusy";
       if (!isTaken || sessionId === this.chat.info?.sessionId) throw error;
       const title = this.chat.titleOf(sessionId) || this.chat.t("Untitled chat");
-      void window.showWarningMessage(this.chat.t("Another window is using “{0}”.", title));
+      void warn(this.chat.t("Another window is using “{0}”.", title));
       return undefined;
     }
   }

@@ -7,6 +7,7 @@ import type { EditorPort, OpenReview } from "./editorPort.js";
 import { oldestTurn, textBefore } from "./pure/changes.js";
 import { showOutput } from "./pure/toolEvents.js";
 import { SHOWN_OUTPUT } from "./pure/toolRows.js";
+import { fail, inform } from "../toasts.js";
 
 type Message<T extends FromPage["type"]> = Extract<FromPage, { type: T }>;
 
@@ -92,9 +93,7 @@ export class ToolActions implements Disposable {
     const edited = content === undefined || content === asked.newContent ? undefined : content;
     const { type: _type, ...answer } = message;
     if (!chat.questions.answer(answer, edited) && chat.questions.question(callId) !== undefined)
-      void window.showErrorMessage(
-        chat.t("These arguments are no JSON object. Edit them again, or say no to the tool."),
-      );
+      void fail(chat.t("These arguments are no JSON object. Edit them again, or say no to the tool."));
   }
 
   async #openDiff(callId: string): Promise<void> {
@@ -160,7 +159,7 @@ export class ToolActions implements Disposable {
         ? chat.t("{0} is as it was before.", chat.conversation.place(reverted[0] ?? ""))
         : chat.t("{0} files are as they were before.", reverted.length);
     const redo = chat.t("Redo");
-    const chosen = await window.showInformationMessage(text, ...(changeId === undefined ? [] : [redo]));
+    const chosen = await inform(text, ...(changeId === undefined ? [] : [redo]));
     if (chosen !== redo || changeId === undefined) return;
     await chat.guard(async () => this.#tellConflicts(await chat.work.revert({ changeId }, sessionId)));
   }

@@ -1,8 +1,8 @@
 /** What is tried with a compression. Its fault is told where it belongs: in the chat that it is for, or in a message that leads there. */
-import { window } from "vscode";
 import type { Chat } from "../chat/chat.js";
 import { viewOf } from "../chat/chatState.js";
 import { DaemonFault } from "../daemon/port.js";
+import { fail } from "../toasts.js";
 
 export interface AttemptNeeds {
   readonly chat: Chat;
@@ -35,6 +35,6 @@ export async function attempt<Id extends string | undefined>(
 async function report({ chat, openChat }: AttemptNeeds, error: unknown, whose: string | undefined): Promise<void> {
   const view = viewOf(error, chat.t);
   const show = chat.t("Open Chat");
-  const chosen = await window.showErrorMessage([view.message, view.hint].filter(Boolean).join(" "), show);
+  const chosen = await fail([view.message, view.hint].filter(Boolean).join(" "), show);
   if (chosen === show) await openChat(whose);
 }

@@ -11,6 +11,7 @@ import { askGuidance, askRating, type Guidance } from "./questions.js";
 import type { SnapshotSources } from "./sources.js";
 import { comparison, statusText, phaseText } from "./pure/texts.js";
 import { WaitingUndos } from "./waitingUndos.js";
+import { inform, warn } from "../toasts.js";
 
 export interface CompressionNeeds extends AttemptNeeds {
   readonly views: TextViews;
@@ -105,7 +106,7 @@ export class Compressions {
     const text = chat.t(
       "The preview is out of date: the chat has changed since it was made. What you edited stays open.",
     );
-    if ((await window.showWarningMessage(text, renew)) === renew) await this.preview({}, sessionId);
+    if ((await warn(text, renew)) === renew) await this.preview({}, sessionId);
   }
 
   async discard(compressionId: string, of?: string): Promise<void> {
@@ -217,7 +218,7 @@ export class Compressions {
     const preview = t("Preview Compression");
     const undo = t("Undo");
     const offered = report.state === "running" ? [] : report.canUndo ? [preview, undo] : [preview];
-    const chosen = await window.showInformationMessage(statusText(report, t, number), ...offered);
+    const chosen = await inform(statusText(report, t, number), ...offered);
     if (chosen === preview) await this.preview({}, report.sessionId);
     else if (chosen === undo) await this.undo(undefined, report.sessionId);
   }
@@ -280,7 +281,7 @@ export class Compressions {
     if (isChatVisible() && this.#isShown(sessionId)) return;
     const [undo, show] = [chat.t("Undo"), chat.t("Show Snapshot")];
     const offered = COMPRESSION_STATUSES[result.status].offers.map((offer) => ({ undo, show })[offer]);
-    const chosen = await window.showInformationMessage(result.message, ...offered);
+    const chosen = await inform(result.message, ...offered);
     if (chosen === undo) await this.undo(result.compressionId, sessionId);
     else if (chosen === show) await this.view(result.compressionId, sessionId);
   }
@@ -300,9 +301,7 @@ export class Compressions {
   }
 
   #missing(): void {
-    void window.showInformationMessage(
-      this.needs.chat.t("This chat has no snapshot: it was not compressed, or only shortened."),
-    );
+    void inform(this.needs.chat.t("This chat has no snapshot: it was not compressed, or only shortened."));
   }
 
   /**

@@ -16,6 +16,7 @@ import type { Translate } from "../chat/pure/words.js";
 import type { DaemonPort } from "../daemon/port.js";
 import type { CompressionSources } from "../protocol.gen.js";
 import { TextViews, VIEW_SCHEME } from "./documents.js";
+import { inform } from "../toasts.js";
 
 const COMMAND = "geminiCompanion.showSource";
 
@@ -87,7 +88,7 @@ export class SnapshotSources implements DocumentLinkProvider, Disposable {
     const sourced = uri === undefined ? undefined : this.#documents.get(uri);
     const source = line === undefined ? undefined : sourced?.lines.get(line);
     if (sourced === undefined || source === undefined) {
-      void window.showInformationMessage(t("No source is known for this line."));
+      void inform(t("No source is known for this line."));
       return;
     }
     const document = window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri)?.document;

@@ -3,6 +3,7 @@ import { l10n, window } from "vscode";
 import { agentRows, type AgentRow } from "./pure/agentRows.js";
 import { isDaemonFault, type DaemonPort } from "./port.js";
 import { openPlace } from "./settingsFile.js";
+import { fail, warn } from "../toasts.js";
 
 export async function showAgents(daemon: DaemonPort): Promise<void> {
   let rows: AgentRow[];
@@ -11,7 +12,7 @@ export async function showAgents(daemon: DaemonPort): Promise<void> {
     rows = agentRows(agents, (text, ...args) => l10n.t(text, ...args));
   } catch (error) {
     if (!isDaemonFault(error)) throw error;
-    void window.showErrorMessage(error.data.message);
+    void fail(error.data.message);
     return;
   }
   const chosen = await window.showQuickPick(rows, {
@@ -24,6 +25,6 @@ export async function showAgents(daemon: DaemonPort): Promise<void> {
   try {
     await openPlace(chosen.place);
   } catch {
-    void window.showWarningMessage(l10n.t("{0} cannot be opened.", chosen.place));
+    void warn(l10n.t("{0} cannot be opened.", chosen.place));
   }
 }

@@ -3,6 +3,7 @@ import { l10n, ThemeIcon, window, type QuickInputButton, type QuickPickItem } fr
 import { hookRows, type HookList, type HookRow } from "./pure/hookRows.js";
 import { isDaemonFault, type DaemonPort } from "./port.js";
 import { openPlace } from "./settingsFile.js";
+import { fail, warn } from "../toasts.js";
 
 interface Item extends QuickPickItem {
   readonly row?: HookRow;
@@ -49,9 +50,7 @@ export async function showHooks(daemon: DaemonPort): Promise<void> {
     if (now === undefined) return;
     show(now);
     if (!row.isOn && now.hooks.some((hook) => hook.name === row.name && hook.state === "off"))
-      void window.showWarningMessage(
-        l10n.t("{0} stays off: another settings file turns it off, or all hooks.", row.name.slice(0, 80)),
-      );
+      void warn(l10n.t("{0} stays off: another settings file turns it off, or all hooks.", row.name.slice(0, 80)));
   }
 }
 
@@ -84,7 +83,7 @@ async function asked<Result>(ask: () => Promise<Result>): Promise<Result | undef
     return await ask();
   } catch (error) {
     if (!isDaemonFault(error)) throw error;
-    void window.showErrorMessage(error.data.message);
+    void fail(error.data.message);
     return undefined;
   }
 }
@@ -93,6 +92,6 @@ async function opened(place: string): Promise<void> {
   try {
     await openPlace(place);
   } catch {
-    void window.showWarningMessage(l10n.t("{0} cannot be opened.", place));
+    void warn(l10n.t("{0} cannot be opened.", place));
   }
 }

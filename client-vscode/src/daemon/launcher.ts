@@ -23,6 +23,7 @@ import { fileLocationIn } from "./pure/fileLocation.js";
 import { sectionOf } from "./pure/settings.js";
 import { judgeVersions, type ServerFacts } from "./pure/versions.js";
 import { openPlace } from "./settingsFile.js";
+import { fail, inform, warn } from "../toasts.js";
 
 const SECTION = "geminiCompanion";
 /** Kept per extension version: the person chose the extension's own daemon over the one on `PATH`. */
@@ -235,12 +236,11 @@ function showMessage(params: unknown, log: LogOutputChannel): void {
   log.info(`daemon says: ${message}`);
   const place = fileLocationIn(message);
   const open = t("Open Settings File");
-  const show =
-    kind === 1 ? window.showErrorMessage : kind === 2 ? window.showWarningMessage : window.showInformationMessage;
-  const answered = show<string>(message, ...(place === undefined ? [] : [open]));
+  const show = kind === 1 ? fail : kind === 2 ? warn : inform;
+  const answered = show(message, ...(place === undefined ? [] : [open]));
   void answered
     .then((button) => (button === open && place !== undefined ? openPlace(place) : undefined))
     .then(undefined, () => {
-      void window.showErrorMessage(t("The file cannot be opened: {0}", place ?? ""));
+      void fail(t("The file cannot be opened: {0}", place ?? ""));
     });
 }

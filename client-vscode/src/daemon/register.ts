@@ -7,6 +7,7 @@ import { showHooks } from "./hooksInForce.js";
 import { Launcher } from "./launcher.js";
 import { DAEMON_SETTINGS } from "./pure/settings.js";
 import { showSettingsInForce } from "./settingsInForce.js";
+import { inform } from "../toasts.js";
 
 /** Nothing is started here. */
 export function registerDaemon(context: ExtensionContext): { readonly daemon: Daemon; readonly log: LogOutputChannel } {
@@ -21,7 +22,7 @@ export function registerDaemon(context: ExtensionContext): { readonly daemon: Da
   command("setApiKey", () => key.ask());
   command("removeApiKey", async () => {
     await key.remove();
-    void window.showInformationMessage(l10n.t("The key was removed from this machine's secret storage."));
+    void inform(l10n.t("The key was removed from this machine's secret storage."));
   });
   command("restartDaemon", () => restart(daemon));
   command("showLog", () => log.show());
@@ -66,7 +67,7 @@ async function installUpdate(what: unknown, daemon: Daemon, launcher: Launcher):
   if (what !== "daemon") await commands.executeCommand("workbench.extensions.action.checkForUpdates");
   else if (await launcher.preferOwn()) restart(daemon);
   else
-    void window.showInformationMessage(
+    void inform(
       l10n.t("Update the daemon where you installed it, then restart it: {0}", "pipx upgrade gemini-companion"),
     );
 }

@@ -3,6 +3,7 @@ import { commands, l10n, window } from "vscode";
 import { settingRows, type SettingRow } from "./pure/settingRows.js";
 import { isDaemonFault, type DaemonPort } from "./port.js";
 import { openPlace } from "./settingsFile.js";
+import { fail, warn } from "../toasts.js";
 
 export async function showSettingsInForce(daemon: DaemonPort): Promise<void> {
   let rows: SettingRow[];
@@ -13,7 +14,7 @@ export async function showSettingsInForce(daemon: DaemonPort): Promise<void> {
     problem = list.problems?.[0];
   } catch (error) {
     if (!isDaemonFault(error)) throw error;
-    void window.showErrorMessage(error.data.message);
+    void fail(error.data.message);
     return;
   }
   const chosen = await window.showQuickPick(rows, {
@@ -31,6 +32,6 @@ async function opened(place: string): Promise<void> {
   try {
     await openPlace(place);
   } catch {
-    void window.showWarningMessage(l10n.t("{0} cannot be opened.", place));
+    void warn(l10n.t("{0} cannot be opened.", place));
   }
 }

@@ -18,6 +18,7 @@ import {
   type TextDocument,
 } from "vscode";
 import { composePrompt, type AskKind, type Problem } from "./pure/prompts.js";
+import { inform } from "../toasts.js";
 
 /** Puts a prompt into the chat, and sends it if wished. */
 export type Ask = (text: string, options: { readonly send: boolean }) => Promise<void>;
@@ -49,7 +50,7 @@ async function run(kind: AskKind, ask: Ask, uri: unknown, range: unknown): Promi
     uri instanceof Uri && range instanceof Range ? await workspace.openTextDocument(uri) : editor?.document;
   const where = range instanceof Range ? range : editor?.selection;
   if (document === undefined || where === undefined || document.uri.scheme !== "file") {
-    void window.showInformationMessage(l10n.t("Open a file, and select what you want to know about."));
+    void inform(l10n.t("Open a file, and select what you want to know about."));
     return;
   }
   const end = where.end.character === 0 && where.end.line > where.start.line ? where.end.line : where.end.line + 1;

@@ -21,6 +21,7 @@ import { decideHref, isWithin, type Opening, type Root } from "./pure/hrefs.js";
 import { mentionOf } from "./pure/mentions.js";
 import { proposeContent, rebased, smallestEdit } from "./pure/proposals.js";
 import type { Reviews } from "./reviews.js";
+import { fail, inform, warn } from "../toasts.js";
 
 export class Edits implements EditorPort {
   constructor(
@@ -48,11 +49,11 @@ export class Edits implements EditorPort {
     const target = { text: base, from: document.offsetAt(selection.start), to: document.offsetAt(selection.end), name };
     const proposal = proposeContent(target, text, language);
     if (proposal.how === "unfit") {
-      void window.showWarningMessage(l10n.t("This diff does not fit {0} as it is now.", name));
+      void warn(l10n.t("This diff does not fit {0} as it is now.", name));
       return;
     }
     if (proposal.content === base) {
-      void window.showInformationMessage(l10n.t("{0} has this already.", name));
+      void inform(l10n.t("{0} has this already.", name));
       return;
     }
     const reviewed = await this.reviews.review({
@@ -71,7 +72,7 @@ export class Edits implements EditorPort {
     }
     const file = opening.open === "file" ? await firstInside(opening.candidates) : undefined;
     if (file !== undefined && opening.open === "file") await showFile(file, opening);
-    else void window.showWarningMessage(refusal(opening));
+    else void warn(refusal(opening));
   }
 
   async openFile(path: string): Promise<void> {
@@ -114,8 +115,7 @@ function targetEditor(): TextEditor | undefined {
     editor !== undefined && ["file", "untitled"].includes(editor.document.uri.scheme);
   const active = window.activeTextEditor;
   const editor = isFile(active) ? active : window.visibleTextEditors.find(isFile);
-  if (editor === undefined)
-    void window.showInformationMessage(l10n.t("Open the file that this is for, and put the cursor where it belongs."));
+  if (editor === undefined) void inform(l10n.t("Open the file that this is for, and put the cursor where it belongs."));
   return editor;
 }
 
@@ -133,15 +133,13 @@ async function write(uri: Uri, base: string, accepted: string, name: string): Pr
   const now = document.getText();
   const content = rebased(base, accepted, now);
   if (content === undefined) {
-    void window.showWarningMessage(
-      l10n.t("{0} has changed meanwhile, in the same place: nothing was written. Apply the code again.", name),
-    );
+    void warn(l10n.t("{0} has changed meanwhile, in the same place: nothing was written. Apply the code again.", name));
     return;
   }
   const { from, to, text } = smallestEdit(now, content);
   const edit = new WorkspaceEdit();
   edit.replace(uri, rangeOf(document, from, to), text);
-  if (!(await workspace.applyEdit(edit))) void window.showErrorMessage(l10n.t("{0} could not be changed.", name));
+  if (!(await workspace.applyEdit(edit))) void fail(l10n.t("{0} could not be changed.", name));
 }
 
 function rangeOf(document: TextDocument, from: number, to: number): Range {
@@ -177,7 +175,7 @@ async function showFile(file: string, place: FilePlace): Promise<void> {
       ...(line === undefined ? {} : { selection: new Range(from, to) }),
     });
   } catch {
-    void window.showWarningMessage(l10n.t("{0} cannot be shown as text.", basename(file)));
+    void warn(l10n.t("{0} cannot be shown as text.", basename(file)));
   }
 }
 

@@ -6,6 +6,7 @@ import { delegating } from "./tools/delegating.js";
 import { editing } from "./tools/editing.js";
 import { planning } from "./tools/planning.js";
 import { running } from "./tools/running.js";
+import { typing } from "./tools/typing.js";
 
 const set = stage("tools", { emulator: true });
 editing(set);
@@ -14,3 +15,4 @@ changing(set);
 asking(set);
 planning(set);
 delegating(set);
+typing(set);

@@ -70,7 +70,7 @@ export class QuestionView {
     const { t } = this.#context.language;
     const { command, parts, path, diff, args, warnings, irreversible, reason } = question;
     const content: (Node | string)[] = [
-      element("p", { class: "question-title" }, ...exactNodes(t("Gemini asks: {0}", title))),
+      element("p", { class: "question-title" }, t("Gemini asks: {0}", exactText(title))),
     ];
     if (command !== undefined) {
       const line = this.#box("question-command", t("Command"), command.split("\n").length);
@@ -130,12 +130,11 @@ export class QuestionView {
   #facts({ cwd, sandbox, mode }: Question): HTMLElement {
     const { t } = this.#context.language;
     const facts = [
-      cwd !== undefined && t("in {0}", cwd),
-      sandbox !== "" && sandbox.replace(/\.$/, ""),
+      cwd !== undefined && t("in {0}", exactText(cwd)),
+      sandbox !== "" && exactText(sandbox.replace(/\.$/, "")),
       t("mode: {0}", t(MODES[mode].label)),
     ];
-    const text = facts.filter((fact) => fact !== false).join(" · ");
-    return element("p", { class: "question-facts", dir: "auto" }, ...exactNodes(text));
+    return element("p", { class: "question-facts", dir: "auto" }, facts.filter((fact) => fact !== false).join(" · "));
   }
 
   #answers({ rule, ruleText, hasText, editable }: Question): HTMLElement[] {
