@@ -25,6 +25,14 @@ class ReadingDesk:
         (self.home / "other" / "key.txt").write_text("x\n")
         self.judge = DiskJudge(home=str(self.home), find_program=lambda name: f"/usr/bin/{name}")
 
+    @classmethod
+    def of(cls, work: Path) -> ReadingDesk:
+        """One whose workspace is a folder that is there, as it is."""
+        desk = cls.__new__(cls)
+        desk.home, desk.work = work.resolve().parent, work.resolve()
+        desk.judge = DiskJudge(home=str(desk.home), find_program=lambda name: f"/usr/bin/{name}")
+        return desk
+
     @staticmethod
     def of_file(touched: Touched) -> Decision:
         if "/hidden/" in touched.path:

@@ -89,9 +89,9 @@ class ToldFacts:
         """As told."""
         return self.repository_runs
 
-    def printed(self, folder: str, prints: Prints) -> Finding:
-        """Nothing speaks against it."""
-        return Finding("allow")
+    def printed(self, folder: str, prints: Prints) -> Finding | None:
+        """There is none to ask."""
+        return None
 
     def program(self, name: str) -> str | None:
         """As told."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from gemini_companion.adapters.processes import repositories
+from gemini_companion.adapters.processes.environment import clean, program_finder
+from gemini_companion.adapters.processes.repositories import Repositories, Strange, shadow_of
 from tests.support.patience import PATIENCE
 from tests.support.reading_desk import ReadingDesk
+from tests.support.shell_lines import rule
 
 
 @pytest.fixture
@@ -28,23 +34,42 @@ HOSTILE = {
     "another file of settings": ("[include]\n\tpath = ../evil\n", "include"),
     "one under a condition": ('[includeIf "gitdir:/"]\n\tpath = ../evil\n', "includeif"),
     "another folder": ("[core]\n\tworktree = /etc\n", "worktree"),
-    "other attributes": ("[core]\n\tattributesFile = ../evil\n", "attributesFile"),
-    "fetching what is missing": ("[extensions]\n\tpartialClone = evil\n", "partialClone"),
+    "other attributes": ("[core]\n\tattributesFile = ../evil\n", "core.attributesfile"),
+    "fetching what is missing": ("[extensions]\n\tpartialClone = evil\n", "extensions.partialclone"),
     "a promise of that": ('[remote "evil"]\n\tpromisor = true\n', "promisor"),
     "hooks elsewhere": ("[core]\n\thooksPath = hooks\n", "hook"),
     "a line behind a section": ('[diff "evil"] textconv = ./x\n', "textconv"),
-    "capitals": ("[DIFF]\n\tEXTERNAL = ./x\n", "EXTERNAL"),
+    "capitals": ("[DIFF]\n\tEXTERNAL = ./x\n", "diff.external"),
     "the old way of sub-sections": ("[diff.evil]\n\ttextconv = ./x\n", "textconv"),
-    "a line that goes on": ('[diff "evil"]\n\ttext\\\nconv = ./x\n', "plain"),
-    "a remark that ends as if it went on": ('[user]\n# \\\n[diff "evil"]\n\ttextconv = ./x\n', "plain"),
-    "one behind a value": ('[user]\n\tname = a ; \\\n[diff "evil"]\n\ttextconv = ./x\n', "plain"),
-    "a line end that is none": ('[diff "evil"]\n; \r[user]\n\ttextconv = ./x\n', "plain"),
-    "hooks elsewhere, with a remark": ("[core]\n\thooksPath = hooks # none\n", "hooksPath"),
-    "hooks elsewhere, with a quote within": ('[core]\n\thooksPath = ho"oks"\n', "hooksPath"),
+    "a line that goes on": ('[diff "evil"]\n\ttext\\\nconv = ./x\n', "cannot read its settings"),
+    "a remark that ends as if it went on": ('[user]\n# \\\n[diff "evil"]\n\ttextconv = ./x\n', "diff.evil.textconv"),
+    "one behind a value": ('[user]\n\tname = a ; \\\n[diff "evil"]\n\ttextconv = ./x\n', "diff.evil.textconv"),
+    "a line end that is none": ('[diff "evil"]\n; \r[user]\n\ttextconv = ./x\n', "diff.evil.textconv"),
+    "hooks elsewhere, with a remark": ("[core]\n\thooksPath = hooks # none\n", "post-index-change"),
+    "hooks elsewhere, with a quote within": ('[core]\n\thooksPath = ho"oks"\n', "post-index-change"),
     "diffs of submodules": ("[diff]\n\tsubmodule = diff\n", "submodule"),
     "what nobody knows": ("[newer]\n\truns = ./x\n", "newer"),
-    "too much": ("#" * 300_000, "long"),
+    "too much": ("[user]\n" + "\tname = a\n" * 30_000, "long"),
+    "an extension of large files": (
+        '[filter "lfs"]\n\tclean = git-lfs clean -- %f\n[lfs "extension.x"]\n\tclean = ./x\n',
+        "lfs.extension.x.clean",
+    ),
+    "a transfer of large files": ('[lfs "customtransfer.x"]\n\tpath = ./x\n', "lfs.customtransfer.x.path"),
+    "an agent of large files": ("[lfs]\n\tstandalonetransferagent = x\n", "lfs.standalonetransferagent"),
+    "a helper for passwords": ("[credential]\n\thelper = ./x\n", "credential.helper"),
+    "a monitor": ("[core]\n\tfsmonitor = ./x\n", "core.fsmonitor"),
+    "an update of submodules": ('[submodule "x"]\n\tupdate = !./x\n', "submodule.x.update"),
+    "mail": ("[sendemail]\n\tsmtpServer = ./x\n", "sendemail.smtpserver"),
 }
+
+
+def runs(folder: Path) -> str:
+    """Why git must not look into the repository around a folder unasked."""
+    try:
+        assert Repositories(clean(os.environ), program_finder(os.environ)).around(os.path.realpath(folder)) is not None
+    except Strange as strange:
+        return strange.reason
+    return ""
 
 
 def repository(folder: Path, settings: str = "") -> None:
@@ -71,11 +96,17 @@ def test_a_repository_that_has_git_run_something_is_asked_about(desk: ReadingDes
 def test_the_hook_that_git_diff_runs_is_seen_and_submodules_are_looked_into(desk: ReadingDesk) -> None:
     repository(desk.work)
     assert desk.judged("git diff").decision == "allow"
-    module = desk.work / ".git" / "modules" / "deep" / "module"
-    module.mkdir(parents=True)
-    (module / "config").write_text('[filter "evil"]\n\tclean = ./x\n')
-    assert "clean" in desk.judged("git status").reason
-    (module / "config").unlink()
+    other = desk.home / "deep"
+    subprocess.run(["git", "init", "-q", str(other)], check=True, timeout=PATIENCE)
+    (other / "a.txt").write_text("x\n")
+    commit(other, "status")
+    commit(desk.work, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "web/deep")
+    assert desk.judged("git diff").decision == "allow"
+    kept = desk.work / ".git" / "modules" / "web" / "deep" / "config"
+    before = kept.read_text()
+    kept.write_text(before + '[filter "evil"]\n\tclean = ./x\n')
+    assert "filter.evil.clean" in desk.judged("git status").reason
+    kept.write_text(before)
     (desk.work / ".git" / "hooks" / "post-index-change").write_text("#!/bin/sh\nid\n")
     assert "post-index-change" in desk.judged("git diff").reason
 
@@ -102,8 +133,8 @@ def test_a_repository_within_that_no_one_declared_is_looked_into(
     if is_elsewhere:
         (inner / ".git").rename(desk.work / "web" / "kept")
         (inner / ".git").write_text("gitdir: ../../web/kept\n")
-    settings = (desk.work / "web" / "kept" if is_elsewhere else inner / ".git") / "config"
-    settings.write_text(settings.read_text() + '[filter "evil"]\n\tclean = ./x\n')
+    kept = (desk.work / "web" / "kept" if is_elsewhere else inner / ".git") / "config"
+    kept.write_text(kept.read_text() + '[filter "evil"]\n\tclean = ./x\n')
     assert "filter.evil.clean" in desk.judged("git status").reason
 
 
@@ -133,7 +164,7 @@ def test_an_ordinary_repository_runs_nothing(desk: ReadingDesk) -> None:
         '[filter "lfs"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n\trequired = true\n'
         "[core]\n\thooksPath = .husky/_\n\tautocrlf = input\n[pull]\n\trebase\n# a note\n[alias]\n\tst = !id\n",
     )
-    assert repositories.runs(str(desk.work / "src")) == ""
+    assert runs(desk.work / "src") == ""
     assert desk.judged("git status && git diff && git log --oneline -3").decision == "allow"
 
 
@@ -144,7 +175,152 @@ def test_a_worktree_is_judged_by_the_repository_it_belongs_to(desk: ReadingDesk,
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(main)]
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True, timeout=PATIENCE)
     subprocess.run([*git, "worktree", "add", "-q", str(linked)], check=True, timeout=PATIENCE, capture_output=True)
-    assert repositories.runs(str(linked)) == ""
+    assert runs(linked) == ""
     with (main / ".git" / "config").open("a") as file:
         file.write("[diff]\n\texternal = ./x\n")
-    assert repositories.runs(str(linked)) == "diff.external"
+    assert "diff.external" in runs(linked)
+
+
+BLANKS = st.text(alphabet=" \t\f\v\r\u00a0\u2003\u3000\u200b\ufeff", min_size=0, max_size=3)
+ODD = st.builds(
+    lambda before, name, after, end: before.encode() + name + after.encode() + end,
+    *(BLANKS, st.sampled_from([b"g", b"./g", b"a b", b"\xff", b"g\xe9", b"."]), BLANKS),
+    st.sampled_from([b"", b"\n", b"\r\n", b"\n\n", b"\r", b"\n "]),
+)
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose settings run something, and one whose settings do not."""
+    folder = tmp_path_factory.mktemp("ground")
+    for name in ("harmless", "hostile"):
+        subprocess.run(["git", "init", "-q", name], cwd=folder, check=True, timeout=PATIENCE)
+        (folder / name / "a.txt").write_text("1\n")
+        (folder / name / ".gitattributes").write_text("* filter=x diff=x\n")
+        commit(folder / name, "status")
+    with (folder / "hostile" / ".git" / "config").open("a") as file:
+        program = f"touch '{folder / 'canary'}'; cat"
+        file.write(f'[filter "x"]\n\tclean = "{program}"\n[diff "x"]\n\ttextconv = "{program}"\n')
+    return folder
+
+
+def put(ground: Path, work: Path, named: bytes, *, is_hostile: bool) -> None:
+    """Put one of the two repositories where a name leads, read as it stands."""
+    place = os.path.join(os.fsencode(work), named)
+    source = ground / ("hostile" if is_hostile else "harmless") / ".git"
+    if not os.path.lexists(place):
+        shutil.copytree(os.fsencode(source), place)
+
+
+@pytest.mark.process
+@settings(max_examples=40, deadline=None, suppress_health_check=(HealthCheck.too_slow,))
+@given(ODD, st.booleans())
+def test_however_a_file_spells_where_the_repository_is_nothing_of_its_own_runs_unasked(
+    ground: Path, spelled: bytes, in_common: bool
+) -> None:
+    work = ground / "work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    (work / "a.txt").write_text("two\n")
+    (work / ".gitattributes").write_text("* filter=x diff=x\n")
+    if in_common:
+        put(ground, work, b".git", is_hostile=False)
+        (work / ".git" / "config").unlink()
+        (work / ".git" / "commondir").write_bytes(b"../" + spelled)
+    else:
+        (work / ".git").write_bytes(b"gitdir: " + spelled)
+    name = spelled.rstrip(b"\r\n")
+    for other in dict.fromkeys((name, name.strip(), spelled.decode("utf-8", "replace").strip().encode())):
+        if other.strip(b"."):
+            put(ground, work, other, is_hostile=other == name)
+    desk = ReadingDesk.of(work)
+    for line in ("git status", "git log -p", "git diff"):
+        if desk.judged(line).decision == "allow":
+            environment = clean(os.environ)
+            subprocess.run(["bash", "-c", line], cwd=work, env=environment, capture_output=True, timeout=PATIENCE)
+    assert not (ground / "canary").exists()
+
+
+@pytest.mark.process
+def test_a_folder_that_is_a_repository_by_itself_is_asked_about_whatever_git_knows(desk: ReadingDesk) -> None:
+    repository(desk.work)
+    commit(desk.work, "status")
+    inner = desk.work / "docs" / "inner"
+    shutil.copytree(desk.work / ".git", inner)
+    assert desk.judged("cd docs && git log").decision == "allow"
+    assert desk.judged("cd docs/inner && git log").decision == "ask"
+
+
+@pytest.mark.process
+def test_a_line_that_looks_into_two_repositories_is_asked_about(desk: ReadingDesk) -> None:
+    repository(desk.work)
+    repository(desk.work / "docs")
+    assert desk.judged("git status").decision == "allow"
+    assert desk.judged("cd docs && git status").decision == "allow"
+    assert "more than one" in desk.judged("git status && cd docs && git status").reason
+
+
+@pytest.mark.process
+def test_no_rule_lets_a_repository_run_its_own(desk: ReadingDesk) -> None:
+    repository(desk.work, "[diff]\n\texternal = ./x\n")
+    verdict = desk.judged("git diff", rule("git", "diff"))
+    assert (verdict.decision, verdict.suggested) == ("ask", None)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("line", ["git status", "git diff", "git log -p", "git blame a.txt", "git describe --dirty"])
+def test_settings_that_come_after_the_judgement_do_not_count(tmp_path: Path, line: str) -> None:
+    work, canary = tmp_path / "work", tmp_path / "canary"
+    repository(work)
+    (work / "hooks" / "post-index-change").unlink()
+    (work / "a.txt").write_text("1\n")
+    (work / ".gitattributes").write_text("* filter=x diff=x\n")
+    commit(work, "tag", "-a", "v1", "-m", "x")
+    environment = clean(os.environ)
+    found = Repositories(environment, program_finder(os.environ)).around(os.path.realpath(work))
+    assert found is not None
+    variables = shadow_of(found, str(tmp_path / "shadow"))
+    program = f"touch '{canary}'; cat"
+    with (work / ".git" / "config").open("a") as file:
+        file.write(
+            f'[filter "x"]\n\tclean = "{program}"\n\tprocess = "{program}"\n[core]\n\tfsmonitor = "{program}"\n'
+            f'[diff]\n\texternal = "{program}"\n[diff "x"]\n\ttextconv = "{program}"\n\tcommand = "{program}"\n'
+        )
+    hook = work / ".git" / "hooks" / "post-index-change"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch '{canary}'\n")
+    hook.chmod(0o755)
+    (work / "a.txt").write_text("2\n")
+    how = {"cwd": work, "capture_output": True, "timeout": PATIENCE, "text": True}
+    ran = subprocess.run(["bash", "-c", line], env={**environment, **variables}, check=True, **how)
+    assert ran.stdout
+    assert not canary.exists()
+    subprocess.run(["git", "status"], env=environment, check=False, **how)
+    assert canary.exists()  # else nothing is said by its absence
+
+
+@pytest.mark.process
+def test_with_settings_of_ours_git_says_the_same(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    repository(
+        work,
+        '[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n[remote "origin"]\n'
+        '\turl = "https://example.com/a \\"b\\" \\\\c.git"\n[core]\n\tquotepath\n[user]\n\tname = "Ä ; #"\n',
+    )
+    (work / "a.txt").write_text("1\n")
+    commit(work, "tag", "v1")
+    (work / "a.txt").write_text("2\n")
+    subprocess.run(["git", "worktree", "add", "-q", str(tmp_path / "tree")], cwd=work, check=True, timeout=PATIENCE)
+    for folder, number in ((work, 1), (tmp_path / "tree", 2)):
+        found = Repositories(clean(os.environ), program_finder(os.environ)).around(os.path.realpath(folder))
+        assert found is not None
+        variables = shadow_of(found, str(tmp_path / f"shadow{number}"))
+        lines = ("status -sb", "log --oneline --all --decorate", "diff", "rev-parse --absolute-git-dir --show-toplevel")
+        for line in (*lines, "config user.name", "config remote.origin.url", "branch -a", "ls-files -s"):
+            said = [
+                subprocess.run(
+                    ["git", *line.split()], cwd=folder, env=one, capture_output=True, check=True, timeout=PATIENCE
+                ).stdout
+                for one in (clean(os.environ), clean(os.environ) | variables)
+            ]
+            assert said[0] == said[1], line

@@ -94,7 +94,7 @@ class _DiskFacts:
         self._find = find_program
         self._repositories = repositories
         self._around: dict[str, Repository | Strange | None] = {}
-        self._printed: dict[tuple[str, Prints], Finding] = {}
+        self._printed: dict[tuple[str, Prints], Finding | None] = {}
         self._roots = roots
         self._ours = tuple(_folded(path) for path in ours)
         self._of_file = of_file
@@ -145,7 +145,7 @@ class _DiskFacts:
             return "the line looks into more than one repository"
         return ""
 
-    def printed(self, folder: str, prints: Prints) -> Finding:
+    def printed(self, folder: str, prints: Prints) -> Finding | None:
         key = (os.path.realpath(folder), prints)
         if key not in self._printed:
             self._printed[key] = self._judged_prints(*key)
@@ -159,7 +159,7 @@ class _DiskFacts:
                 self._around[folder] = strange
         return self._around[folder]
 
-    def _judged_prints(self, folder: str, prints: Prints) -> Finding:
+    def _judged_prints(self, folder: str, prints: Prints) -> Finding | None:
         """Whether git may show what it prints of files: the same as of `read_file`, in every commit that it goes to."""
         repository = self._repository_of(folder)
         if isinstance(repository, Strange):
@@ -169,7 +169,7 @@ class _DiskFacts:
         if repository is None:
             if prints.subcommand == "diff" and prints.operands and prints.names:
                 return Finding("ask", "there is no repository here, so `git diff` compares the files themselves")
-            return Finding("allow")
+            return None
         if prints.subcommand == "diff" and any(
             os.path.lexists(path := os.path.join(folder, one)) and not _holds(repository.top, os.path.realpath(path))
             for one in prints.operands

@@ -131,7 +131,7 @@ _NOT_TAKEN: Final = frozenset(
 _LARGE_FILES: Final = frozenset(
     ("git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs smudge --skip -- %f", "git-lfs filter-process", "true")
 )
-_SHARED: Final = ("objects", "refs", "packed-refs", "reftable", "logs", "shallow", "worktrees")
+_SHARED: Final = ("HEAD", "objects", "refs", "packed-refs", "reftable", "logs", "shallow", "worktrees")
 """What of a repository's folder has data and decides nothing."""
 _SHARED_INFO: Final = ("exclude", "attributes", "grafts")
 

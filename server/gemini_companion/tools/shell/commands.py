@@ -156,8 +156,9 @@ class CommandJudge:
             looks = looked_at(reader, argv[0], words, skipped)
             paths = looks.files
             printed: list[Finding] = []
+            is_asked = False
             if argv[0] == "git":
-                printed = self._in_repository(argv, cwds)
+                printed, is_asked = self._in_repository(argv, cwds)
                 paths = [path for path in paths if not path.startswith((":!", ":^", ":(exclude"))]
             if argv[0] == "diff" and any(self._is_folder(path, cwds) for path in paths):
                 raise NotPlain("`diff` looks into files of a folder that it does not name")
@@ -167,7 +168,7 @@ class CommandJudge:
             for operand in paths:
                 places = dict.fromkeys((operand, *places_in(operand))) if operand != "-" else ()
                 found += [judged_path(path, cwds, "read", self._files) for path in places]
-            if looks.below is not None:
+            if looks.below is not None and not is_asked:
                 found += self._below(paths, looks.below, cwds)
             return found
         written = self._written_by(name, argv[1:], cwds) if name in WRITERS else []
@@ -222,19 +223,22 @@ class CommandJudge:
             findings += [Finding("ask", why) for folder in folders if (why := self._files.below(folder, sought))]
         return findings
 
-    def _in_repository(self, argv: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
-        """What is said of the files that git prints. Raises `NotPlain` where a repository may have it run something
+    def _in_repository(self, argv: Sequence[str], cwds: frozenset[str]) -> tuple[list[Finding], bool]:
+        """What is said of the files that git prints, and whether git was asked for all of them. Raises `NotPlain` where a repository may have it run something
         though it merely looks. No rule opens either: it says what git may do, not what repositories may.
         """
         findings: list[Finding] = []
         prints = git.prints(argv)
+        is_asked = prints is not None
         for cwd in sorted(cwds):
             if found := self._files.repository(cwd):
                 raise NotPlain(found)
             if prints is not None:
-                findings.append(self._files.printed(cwd, prints))
+                said = self._files.printed(cwd, prints)
+                is_asked = is_asked and said is not None
+                findings += [] if said is None else [said]
             self.git_looks_in.append(cwd)
-        return findings
+        return findings, is_asked
 
     def _is_folder(self, path: str, cwds: Iterable[str]) -> bool:
         return any(self._files.path(posixpath.join(cwd, path)).kind == "folder" for cwd in cwds)

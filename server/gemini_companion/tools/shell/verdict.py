@@ -104,8 +104,8 @@ class Facts(Protocol):
         """
         ...
 
-    def printed(self, folder: str, prints: Prints) -> Finding:
-        """What is said of the files whose content git prints."""
+    def printed(self, folder: str, prints: Prints) -> Finding | None:
+        """What is said of the files whose content git prints; `None` where there is no repository to ask."""
         ...
 
 

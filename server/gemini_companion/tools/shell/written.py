@@ -65,7 +65,7 @@ class WrittenBefore:
         """What in the settings of the repository around a folder has `git` run programs."""
         return self._files.repository(folder)
 
-    def printed(self, folder: str, prints: Prints) -> Finding:
+    def printed(self, folder: str, prints: Prints) -> Finding | None:
         """What is said of what git prints; nothing is known of it once the line has run what may change files."""
         if not self._is_as_it_was and prints.names != ():
             return Finding("ask", "what git shows may have been changed by what the line does before")
