@@ -1,16 +1,26 @@
 """What git says of a folder is read without running anything that the repository brings along."""
 
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from gemini_companion.adapters.processes.git_state import GitReader
+from gemini_companion.adapters.processes.sandbox import Sandboxes
 from gemini_companion.engine.prompts.git_state import GitState
+from gemini_companion.tools.ports import SandboxWish
 
 pytestmark = pytest.mark.process
 
+BWRAP = (
+    sys.platform == "linux"
+    and Sandboxes(home="/nonexistent", private=(), environment=dict(os.environ), platform=sys.platform)
+    .choose(SandboxWish(), (), is_used=False)
+    .arguments
+)
 IDENTITY = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "init.defaultBranch=main")
 
 
@@ -121,6 +131,24 @@ async def test_nothing_of_a_repositorys_own_runs(work: Path, tmp_path: Path, set
     assert state.branch == "main"
 
 
+@pytest.mark.parametrize("spelled", ["gitdir: g ", "gitdir:  g", "gitdir: g\t", "gitdir: g\u00a0", "gitdir: g\f"])
+async def test_however_a_file_spells_where_the_repository_is_nothing_of_it_runs(
+    work: Path, tmp_path: Path, spelled: str
+):
+    canary = tmp_path / "canary"
+    (work / ".gitattributes").write_text("* filter=x\n", "utf-8")
+    shutil.copytree(work / ".git", work / "g")
+    (work / ".git").rename(work / spelled.removeprefix("gitdir: "))
+    with (work / spelled.removeprefix("gitdir: ") / "config").open("a", encoding="utf-8") as file:
+        file.write(f'[filter "x"]\n\tclean = "touch {canary}; cat"\n')
+    (work / ".git").write_text(spelled, "utf-8")
+    (work / "src" / "a.py").write_text("six\n", "utf-8")
+    state = await state_of(work)
+    assert not canary.exists()
+    assert state is not None
+    assert state.is_partial
+
+
 async def test_a_hook_in_its_place_does_not_run(work: Path, tmp_path: Path):
     canary = tmp_path / "canary"
     for name in ("post-index-change", "post-checkout", "reference-transaction"):
@@ -130,6 +158,25 @@ async def test_a_hook_in_its_place_does_not_run(work: Path, tmp_path: Path):
         hook.chmod(0o755)
     assert await state_of(work) is not None
     assert not canary.exists()
+
+
+@pytest.mark.skipif(not BWRAP, reason="there is no bubblewrap that works")
+async def test_git_looks_in_a_sandbox_where_there_is_one(work: Path, tmp_path: Path):
+    spied, seen = tmp_path / "bin", tmp_path / "seen"
+    spied.mkdir()
+    (spied / "git").write_text(
+        f'#!/bin/sh\ncase "$*" in *" status "*|*" log "*) touch "{work}/written" "{seen}"; ls "{tmp_path}" ;; esac\n'
+        f'exec {shutil.which("git")} "$@"\n',
+        "utf-8",
+    )
+    (spied / "git").chmod(0o755)
+    (tmp_path / "own").mkdir()
+    environment = {**os.environ, "PATH": f"{spied}:{os.environ['PATH']}", "HOME": str(tmp_path / "own")}
+    reader = GitReader(environment)
+    await reader.read([str(work)])
+    assert not (work / "written").exists()
+    assert not seen.exists()
+    assert (await reader.read([str(work)]))[0].branch == "main"
 
 
 async def test_a_repository_of_another_owner_is_left_alone(work: Path, monkeypatch: pytest.MonkeyPatch):

@@ -6,13 +6,17 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.adapters.processes.environment import clean, program_finder
-from gemini_companion.adapters.processes.repositories import Repositories, Strange, shadow_of
+from gemini_companion.adapters.processes.repositories import SHADOW, Repositories, Strange, shadow_of
+from gemini_companion.adapters.processes.runner import Runner
+from gemini_companion.tools.ports import SandboxWish
+from gemini_companion.tools.tool import ToolRefusal
 from tests.support.patience import PATIENCE
 from tests.support.reading_desk import ReadingDesk
 from tests.support.shell_lines import rule
@@ -324,3 +328,41 @@ def test_with_settings_of_ours_git_says_the_same(tmp_path: Path) -> None:
                 for one in (clean(os.environ), clean(os.environ) | variables)
             ]
             assert said[0] == said[1], line
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("sandbox", ["off", "auto"])
+async def test_the_runner_looks_with_settings_of_ours_and_leaves_nothing_behind(
+    tmp_path: Path, sandbox: Literal["off", "auto"]
+) -> None:
+    work = tmp_path / "work"
+    repository(work)
+    (work / "hooks" / "post-index-change").unlink()
+    (work / "a.txt").write_text("1\n")
+    commit(work, "status")
+    (work / "a.txt").write_text("2\n")
+    runner = Runner({**os.environ, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}, folder=str(tmp_path / "outputs"))
+
+    async def said(line: str) -> str:
+        started = await runner.start(
+            line,
+            cwd=str(work),
+            roots=(str(work),),
+            limit_seconds=PATIENCE,
+            sandbox=SandboxWish(use=sandbox),
+            on_output=lambda text: None,
+            looks_in=str(work),
+        )
+        return (await started.wait()).output
+
+    try:
+        shadow = (await said("git rev-parse --git-common-dir")).strip()
+        assert SHADOW in shadow
+        assert not os.path.exists(shadow)
+        assert "+2" in await said("timeout 60 git diff | cat")
+        with (work / ".git" / "config").open("a") as file:
+            file.write("[diff]\n\texternal = ./x\n")
+        with pytest.raises(ToolRefusal, match=r"diff\.external"):
+            await said("git diff")
+    finally:
+        await runner.close()

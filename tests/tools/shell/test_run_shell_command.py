@@ -174,3 +174,37 @@ async def test_an_end_that_nobody_saw_is_told_as_such(shop: Shop) -> None:
     assert told.outcome == "failed"
     assert "what else it left running is not known" in told.output
     assert "signal" not in told.output
+
+
+TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
+
+
+async def test_secrets_in_the_output_are_masked_for_the_model(shop: Shop) -> None:
+    shop.runner.on_start = ends(exit_code=0, output=f"one\ntoken = {TOKEN}\ntwo\n")
+    result = await shop.call(command="env")
+    assert TOKEN not in result.output
+    assert "one\n" in result.output
+    assert "[masked: " in result.output
+    assert "One secret is masked" in result.output
+
+
+async def test_secrets_of_what_runs_on_are_masked_too(shop: Shop) -> None:
+    def starts(command: SlowCommand) -> None:
+        command.output = f"ready\ntoken = {TOKEN}\n"
+
+    shop.runner.on_start = starts
+    begun = await shop.call(command="serve", is_background=True)
+    shown = await shop.call("read_background_output", pid=101)
+    for output in (begun.output, shown.output):
+        assert TOKEN not in output
+        assert "ready" in output
+        assert "[masked: " in output
+
+
+async def test_a_line_that_only_looks_says_in_which_repository(shop: Shop) -> None:
+    shop.runner.on_start = ends(exit_code=0)
+    await shop.call(command="git status")
+    assert "looks_in" not in shop.runner.asked[-1][1]
+    shop.context.looks_in = shop.context.roots[0]
+    await shop.call(command="git status")
+    assert shop.runner.asked[-1][1]["looks_in"] == shop.context.roots[0]

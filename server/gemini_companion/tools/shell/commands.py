@@ -224,8 +224,9 @@ class CommandJudge:
         return findings
 
     def _in_repository(self, argv: Sequence[str], cwds: frozenset[str]) -> tuple[list[Finding], bool]:
-        """What is said of the files that git prints, and whether git was asked for all of them. Raises `NotPlain` where a repository may have it run something
-        though it merely looks. No rule opens either: it says what git may do, not what repositories may.
+        """What is said of the files that git prints, and whether git was asked for all of them. Raises `NotPlain` where
+        a repository may have it run something though it merely looks. No rule opens either: it says what git may do,
+        not what repositories may.
         """
         findings: list[Finding] = []
         prints = git.prints(argv)
