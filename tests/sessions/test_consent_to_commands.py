@@ -37,12 +37,14 @@ class CommandTool:
 
     def __init__(self) -> None:
         self.ran: list[str] = []
+        self.looked_in: list[str] = []
 
     async def propose(self, args: CommandArgs, context: ToolContext) -> Proposal:
         return Proposal(title=f"Run {args.command}", command=args.command, cwd="/project", sandbox="none")
 
     async def run(self, args: CommandArgs, proposal: Proposal, context: ToolContext) -> ToolOutput:
         self.ran.append(args.command)
+        self.looked_in.append(context.looks_in)
         return ToolOutput(output="")
 
 
@@ -62,6 +64,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     suggested: ToolRule | None
     by_rules: bool = False
+    looks_in: str = ""
 
 
 class Judge:
@@ -85,11 +88,19 @@ class Judge:
         decision: LineDecision = "ask"
         if words[0] in ("deny", "refuse"):
             decision = "deny" if words[0] == "deny" else "refuse"
+        elif words[0] == "look":
+            decision = "allow"
         elif any(rule.command and words[: len(rule.command)] == rule.command for rule in rules):
             decision = "allow"
         suggested = ToolRule(tool="run_shell_command", decision="allow", command=words[:2])
         part = Part(text=line, decision=decision)
-        return Verdict(decision=decision, parts=(part,), reason=f"judged {decision}", suggested=suggested)
+        return Verdict(
+            decision=decision,
+            parts=(part,),
+            reason=f"judged {decision}",
+            suggested=suggested,
+            looks_in="/project" if words[0] == "look" else "",
+        )
 
 
 class Runs(ConsentStudio):
@@ -123,6 +134,14 @@ async def test_the_question_shows_the_whole_line_its_parts_and_where_it_would_ru
     assert [(part.text, part.decision) for part in question.parts] == [("npm test --all", "ask")]
     assert (question.rule, question.rule_text) == (NPM, "Allow run_shell_command: npm test \u2026")
     assert studio.commands.ran == ["npm test --all"]
+
+
+async def test_what_only_looks_and_is_not_asked_about_runs_as_that_and_nothing_else_does(studio: Runs) -> None:
+    studio.person.answers = [ConsentAnswer(outcome="once"), ConsentAnswer(outcome="once")]
+    await studio.run("look here")
+    await studio.run("npm test")
+    await studio.run("look there")
+    assert studio.commands.looked_in == ["/project", "", "/project"]
 
 
 async def test_always_keeps_words_and_lets_lines_through_that_begin_so(studio: Runs) -> None:
