@@ -201,10 +201,10 @@ function argumentsOf(
   return edited.trim() === "" ? undefined : { ...args, command: edited };
 }
 
-/** The rule as the person wrote it: the first words of a command, or a pattern of paths. */
+/** The rule as the person wrote it: the first words of a command, no longer all of them, or a pattern of paths. */
 function ruleOf(rule: NonNullable<ToolQuestion["rule"]>, written: string): NonNullable<ConfirmToolResult["rule"]> {
   const words = written.trim().split(/\s+/);
-  if (rule.command) return { ...rule, command: words };
+  if (rule.command) return { ...rule, command: words, exact: false };
   // Of a server's tool the tool itself is written: another name of it, such as that of all tools of its server.
   if (rule.path === undefined) return { ...rule, tool: written.trim() };
   return { ...rule, path: written.trim() };

@@ -39,6 +39,7 @@ const SUBJECTS = {
 
 const NARROWED = {
   command: "Run commands that begin with",
+  exact: "Run this command alone:",
 } as const;
 
 /** The folder in which alone a rule holds; nothing for one of every workspace. */
@@ -47,12 +48,12 @@ export function ruleFolder({ workspace }: StoredRule["rule"]): string | undefine
 }
 
 /** What a rule is about: a title, and the beginning of a command or the pattern of paths, empty for all. */
-export function ruleSubject({ tool, path, command }: StoredRule["rule"]): {
+export function ruleSubject({ tool, path, command, exact }: StoredRule["rule"]): {
   readonly title: string;
   readonly code: string;
 } {
   if (command !== undefined && command !== null && command.length > 0)
-    return { title: NARROWED.command, code: command.map(quoted).join(" ") };
+    return { title: exact === true ? NARROWED.exact : NARROWED.command, code: command.map(quoted).join(" ") };
   const title = Object.hasOwn(SUBJECTS, tool) ? SUBJECTS[tool as keyof typeof SUBJECTS] : tool;
   return { title, code: path ?? "" };
 }

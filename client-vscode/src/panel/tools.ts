@@ -81,6 +81,8 @@ export const ruleSchema = v.object({
   path: v.exactOptional(v.string()),
   /** The first words of a command. */
   command: v.exactOptional(v.array(v.string())),
+  /** They are all its words. */
+  exact: v.exactOptional(v.boolean()),
 });
 
 export type RuleView = Of<typeof ruleSchema>;

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,48 @@ def test_what_was_written_in_this_turn_is_known_by_its_real_path(disk: Disk) -> 
     fresh = frozenset((str(disk.work / ".git" / "config"),))
     assert disk.judged("git status").decision == "allow"
     assert disk.judged("git status", fresh=fresh).decision == "ask"
+
+
+@pytest.mark.process
+def test_what_gits_settings_call_a_command_is_that_command(disk: Disk) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=disk.work, check=True, env={**os.environ, "HOME": str(disk.home)})
+
+    git("init", "-q")
+    git("config", "alias.Out", "-c a.b=c send")
+    (disk.home / ".gitconfig").write_text("[include]\n\tpath = names\n")
+    (disk.home / "names").write_text("[alias]\n\tsend = !git push\n\tlast = log -1\n")
+    rules = (*(rule("git", name) for name in ("out", "send", "last", "unknown")), rule("git", "push", decision="deny"))
+
+    def decision(line: str) -> str:
+        return disk.judge(line, cwd=str(disk.work), roots=(str(disk.work),), rules=rules, of_file=disk.of_file).decision
+
+    assert [decision(line) for line in ("git out", "git -p send x", "git last", "git unknown")] == [
+        "deny",
+        "deny",
+        "allow",
+        "allow",
+    ]
+    assert decision("git -C src unknown") == "ask"
+    (disk.work / ".git" / "config").write_text("[broken")
+    assert decision("git unknown") == "ask"
+
+
+def test_a_file_that_is_there_is_found_behind_the_letters_of_options(disk: Disk) -> None:
+    (disk.work / "plan").write_text("x")
+    of_file = disk.of_file
+
+    def denying(touched: Touched) -> Decision:
+        return "deny" if touched.path.endswith("/plan") else of_file(touched)
+
+    def decision(line: str) -> str:
+        return disk.judge(
+            line,
+            cwd=str(disk.work),
+            roots=(str(disk.work),),
+            rules=(rule("sort"), rule("env"), rule("git", "commit")),
+            of_file=denying,
+        ).decision
+
+    assert decision("git commit -qFplan") == "deny"
+    assert decision("git commit -m plans") == "allow"

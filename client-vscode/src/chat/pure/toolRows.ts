@@ -135,12 +135,14 @@ function ruleOf({
   decision,
   path,
   command,
+  exact,
 }: NonNullable<ToolQuestion["rule"]>): NonNullable<QuestionView["rule"]> {
   return {
     tool,
     decision,
     ...(path === undefined || path === null ? {} : { path }),
     ...(command === undefined || command === null ? {} : { command }),
+    ...(exact === true ? { exact } : {}),
   };
 }
 

@@ -18,7 +18,7 @@ export function running(set: Stage): void {
     const asked = question(panel, /Run make test/);
     await asked.getByRole("group", { name: "Command" }).getByText(RUN_TESTS).waitFor();
     await asked.getByText(/[Ss]andbox/).waitFor();
-    await press(asked, "Always…", asked.getByRole("textbox", { name: "Allow commands that begin with" }));
+    await press(asked, "Always…", asked.getByRole("textbox", { name: /^Allow this command alone/ }));
     await keepPicture(set, "tools", "command-asked");
     await press(asked, "Allow in This Chat");
     await ends(panel, "They fail.");

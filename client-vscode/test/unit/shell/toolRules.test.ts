@@ -72,6 +72,10 @@ describe("the rules of tools", () => {
       title: "Run commands that begin with",
       code: "git 'log one'",
     });
+    expect(ruleSubject({ tool: "run_shell_command", decision: "allow", command: ["make"], exact: true })).toEqual({
+      title: "Run this command alone:",
+      code: "make",
+    });
     expect(ruleSubject({ tool: "toString", decision: "deny" })).toEqual({ title: "toString", code: "" });
   });
 });

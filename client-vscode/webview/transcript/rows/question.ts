@@ -202,7 +202,9 @@ export class QuestionView {
           ? isOfServer
             ? t("Allow this tool, or mcp_SERVER_* for all of its server")
             : t("Allow for files like")
-          : t("Allow commands that begin with"),
+          : rule.exact === true
+            ? t("Allow this command alone; if you change it, those that begin so")
+            : t("Allow commands that begin with"),
         input,
       ),
       ruleText !== "" && element("p", { class: "question-reason" }, ...exactNodes(ruleText)),
