@@ -11,6 +11,7 @@ const server = {
   digest: "f".repeat(64),
   isTrusted: false,
   canLogIn: false,
+  warnings: [],
   title: "secure-filesystem-server 0.2",
   error: "",
   restarts: 0,
@@ -21,7 +22,15 @@ const server = {
 const servers: PageResults["servers"] = {
   servers: [
     server,
-    { ...server, name: "notes", state: "consentNeeded", source: "workspace", isPersonal: false, tools: [] },
+    {
+      ...server,
+      name: "notes",
+      state: "consentNeeded",
+      source: "workspace",
+      isPersonal: false,
+      tools: [],
+      warnings: ["It has signs that cannot be seen: U+202E."],
+    },
     {
       ...server,
       name: "tickets",

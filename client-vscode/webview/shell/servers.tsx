@@ -61,7 +61,7 @@ interface ServerProps {
 
 function Server({ server, run }: ServerProps) {
   const [shown, setShown] = useState<"tools" | "log">();
-  const { name, state, command, error, tools, title } = server;
+  const { name, state, command, error, tools, title, warnings } = server;
   const commands = useShell().commands.value.filter(({ scope, owner }) => scope === "server" && owner === name);
   const toggle = (what: "tools" | "log") => () => setShown(shown === what ? undefined : what);
   return (
@@ -74,6 +74,9 @@ function Server({ server, run }: ServerProps) {
         {/* What is agreed to, as the daemon says it: nothing in it is unseen. */}
         {exactText(command)}
       </code>
+      {warnings.map((warning) => (
+        <Problem key={warning}>{exactText(warning)}</Problem>
+      ))}
       {state === "consentNeeded" ? (
         <Problem>{t("This workspace wants to start it. Look at the command before you agree.")}</Problem>
       ) : null}
