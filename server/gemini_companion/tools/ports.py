@@ -14,9 +14,9 @@ import msgspec
 from gemini_companion.tools.delegation import Delegation
 from gemini_companion.tools.documents import Buffer, EditAnswer, FileDiagnostics, Saved
 from gemini_companion.tools.grounding import Grounding
+from gemini_companion.tools.guarded import Guard, guard_of_path
 from gemini_companion.tools.memory import MemoryKeeper, SessionMemory, SessionNotes
 from gemini_companion.tools.skills import SkillShelf
-from gemini_companion.tools.workspace.guarded import Guard, guard_of_path
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):

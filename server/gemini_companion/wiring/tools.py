@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from gemini_companion.settings.effective import Settings
     from gemini_companion.settings.service import SettingsService
     from gemini_companion.tools.delegation import Delegation
+    from gemini_companion.tools.guarded import Guard
     from gemini_companion.tools.ports import CommandRunner, FileSystem, Ports, TextSearch
     from gemini_companion.tools.registry import ToolRegistry
     from gemini_companion.tools.tool import Tool
-    from gemini_companion.tools.workspace.guarded import Guard
 
 
 def build_tools(commands: Commands) -> ToolRegistry:
@@ -53,8 +53,8 @@ def _tools(commands: Commands) -> Iterable[Tool[Any]]:
 def build_guard(settings: Callable[[], Settings]) -> Guard:
     """What knows the files that decide what runs, or what a model is told: by their names, and by what was read."""
     from gemini_companion.settings.obeyed import gate
+    from gemini_companion.tools.guarded import OBEYED, guard_of, may_be_allowed
     from gemini_companion.tools.paths import parts_below
-    from gemini_companion.tools.workspace.guarded import OBEYED, guard_of, may_be_allowed
 
     def guard(path: str, root: str, *, is_executable: bool = False) -> str:
         memory = settings().context_file_names

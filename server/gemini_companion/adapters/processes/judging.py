@@ -12,11 +12,11 @@ from gemini_companion.adapters.processes.environment import clean
 from gemini_companion.adapters.processes.repositories import Repositories, Repository, Strange
 from gemini_companion.engine.history.tool_entries import Decision, ToolRule
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
+from gemini_companion.tools.guarded import Guard, guard_of_path, may_be_allowed
 from gemini_companion.tools.paths import innermost
 from gemini_companion.tools.shell.git import Prints
 from gemini_companion.tools.shell.verdict import Finding, LineVerdict, PathFacts, Sought, worst
 from gemini_companion.tools.tool import Touched
-from gemini_companion.tools.workspace.guarded import Guard, guard_of_path, may_be_allowed
 
 
 class DiskJudge:

@@ -9,9 +9,9 @@ from gemini_companion.engine.edits.diffs import file_diff
 from gemini_companion.engine.edits.encoding import decoded
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.settings.obeyed import MOST_BYTES, Made, Watch
+from gemini_companion.tools.guarded import may_be_allowed
 from gemini_companion.tools.paths import innermost, printable, shown_path
 from gemini_companion.tools.tool import ToolContext
-from gemini_companion.tools.workspace.guarded import may_be_allowed
 
 _MOST_NAMED: Final = 20
 _ALL: Final = 10**9

@@ -13,10 +13,10 @@ from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.history.tool_entries import MAX_VERSION
 from gemini_companion.engine.ide_context.secrets import mask_secrets
 from gemini_companion.tools.documents import EditAnswer
+from gemini_companion.tools.guarded import may_be_allowed
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import Proposal, ToolContext, ToolOutput, ToolRefusal, Touched
 from gemini_companion.tools.workspace.diagnostics import after_edit
-from gemini_companion.tools.workspace.guarded import may_be_allowed
 from gemini_companion.tools.workspace.loading import Loaded, Seen, load
 from gemini_companion.tools.workspace.places import found
 

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_companion.tools.workspace.guarded import guard_of, may_be_allowed
+from gemini_companion.tools.guarded import guard_of, may_be_allowed
+from tests.support.patience import PATIENCE
 
-REPOSITORY = Path(__file__).parents[3]
+REPOSITORY = Path(__file__).parents[2]
 CORPUS = Path(os.environ.get("COMPANION_CORPUS", REPOSITORY.parents[1] / "shared" / "corpus"))
 
 TOLD = """
@@ -179,7 +180,7 @@ def test_of_the_files_of_this_projects_last_commits_at_most_a_twentieth_is_asked
         "--format=",
     ]
     try:
-        found = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=60)
+        found = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=PATIENCE)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("there is no history here")
     changed = found.stdout.split("\n")
