@@ -37,6 +37,8 @@ READ: Final[dict[str, str]] = {
     "model.maxSessionTurns": "test_the_layers_lie_over_each_other_in_their_order",
     "model.name": "test_a_file_that_is_edited_while_a_turn_streams_takes_effect_on_the_next",
     "security.disableAlwaysAllow": "test_a_yes_keeps_no_rule_where_that_is_forbidden",
+    "security.environmentVariableRedaction.allowed": "test_commands_get_what_the_persons_own_settings_name",
+    "security.environmentVariableRedaction.blocked": "test_what_is_blocked_is_given_to_no_command",
     "security.disableYoloMode": "test_no_rule_lets_every_tool_run_where_that_is_forbidden_and_no_layer_allows_it_again",
     "tools.allowed": "test_the_lists_of_gemini_cli_become_rules_and_the_last_layer_s_replace_the_others",
     "tools.confirmationRequired": "test_the_lists_of_gemini_cli_become_rules_and_the_last_layer_s_replace_the_others",
@@ -53,8 +55,6 @@ LEFT: Final[dict[str, str]] = {
     "context.includeDirectories": "an editor has folders of its own: add them to the workspace",
     "context.loadMemoryFromIncludeDirectories": "the same: every folder of the workspace has its memory",
     "ide.enabled": "the editor is the only client: without it there is no chat",
-    "security.environmentVariableRedaction.allowed": "what is a secret by name or look reaches no command and no hook",
-    "security.environmentVariableRedaction.blocked": "the same",
     "security.environmentVariableRedaction.enabled": "it is always on",
     "security.folderTrust.enabled": "trust is the editor's, or that of `companion.trustedFolders`; no file turns it off",
 }

@@ -71,6 +71,8 @@ EXAMPLES: dict[str, Any] = {
     "telemetry.outfile": "/tmp/x",
     "security.disableYoloMode": True,
     "security.disableAlwaysAllow": True,
+    "security.environmentVariableRedaction.allowed": ["SSH_AUTH_SOCK"],
+    "security.environmentVariableRedaction.blocked": ["GOPATH"],
     "advanced.excludedEnvVars": ["X"],
     "advanced.ignoreLocalEnv": True,
     "companion.ide.maxOpenFiles": 99,
@@ -89,6 +91,8 @@ EXAMPLES: dict[str, Any] = {
     "companion.tools.rules": [{"tool": "*", "decision": "allow"}],
     "companion.tools.sandbox": "off",
     "companion.tools.network": True,
+    "companion.tools.environment": ["HTTPS_PROXY"],
+    "companion.tools.sockets": ["~/agent.sock"],
     "companion.tools.commandSeconds": 13,
     "companion.tools.questionSeconds": 14,
     "companion.tools.maxRounds": 7,
@@ -178,6 +182,10 @@ def test_what_no_workspace_may_decide_even_a_trusted_one():
     budget = [f"companion.budget.{limit}" for limit in ("sessionTokens", "sessionCost", "dayTokens", "dayCost")]
     assert forbidden == [
         "model.local",
+        "security.environmentVariableRedaction.allowed",
+        "security.environmentVariableRedaction.blocked",
+        "companion.tools.environment",
+        "companion.tools.sockets",
         "companion.limits.modelCalls",
         "companion.limits.processes",
         "companion.recall.embeddings",

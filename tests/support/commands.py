@@ -66,5 +66,8 @@ class SlowRunner:
         """In words."""
         return f"Sandbox: {wish.use}, network: {wish.network}."
 
+    def forget(self, chat: str) -> None:
+        """Nothing is shared."""
+
     async def close(self) -> None:
         """Nothing is kept."""

@@ -34,6 +34,7 @@ export const TOOLS = {
   ask_user: { kind: "question", title: "Ask {0}", argument: "questions" },
   exit_plan_mode: { kind: "question", title: "Propose a plan", argument: "" },
   read_background_output: { kind: "read", title: "Look at the output of process {0}", argument: "pid" },
+  stop_background_process: { kind: "command", title: "Stop process {0}", argument: "pid" },
   activate_skill: { kind: "read", title: "Use the skill {0}", argument: "name" },
   save_memory: { kind: "edit", title: "Remember {0}", argument: "fact" },
   invoke_agent: { kind: "agent", title: "Hand to a subagent: {0}", argument: "prompt" },

@@ -53,6 +53,7 @@ EXPECTED: Final[Mapping[str, str]] = {
     "companion.tools.mode": '"ask", "plan" or "acceptEdits"',
     "companion.tools.sandbox": '"auto", "required" or "off"',
     "companion.tools.rules": 'rules with a "tool", a "decision" ("allow", "ask", "deny"), and a "path" or a "command"',
+    "companion.tools.sockets": "an absolute path, or one that starts with ~/",
     "companion.redaction": '"on" or "off"',
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
@@ -81,6 +82,17 @@ class GeneralSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     """How long sessions are kept."""
 
 
+class EnvironmentVariableRedaction(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Which variables of the environment commands get. Those that are not named here are decided by a list of what
+    programs need; `enabled` of Gemini CLI has no effect.
+    """
+
+    allowed: Annotated[list[_VariableName], Meta(max_length=200)] = []
+    """Variables that commands get too, as `companion.tools.environment`. Read only from the user's own file."""
+    blocked: Annotated[list[_VariableName], Meta(max_length=200)] = []
+    """Variables that commands do not get, whatever else names them. Read only from the user's own file."""
+
+
 class SecuritySettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What an administrator, or you, forbid."""
 
@@ -88,6 +100,8 @@ class SecuritySettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     """No rule lets every tool run unasked. Where any layer says so, an untrusted workspace's too, it holds."""
     disable_always_allow: bool = False
     """A yes to a question holds once: it keeps no rule. Where any layer says so, it holds."""
+    environment_variable_redaction: EnvironmentVariableRedaction = EnvironmentVariableRedaction()
+    """Which variables of the environment commands get."""
 
 
 class AdvancedSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

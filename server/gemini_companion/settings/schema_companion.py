@@ -13,6 +13,7 @@ from gemini_companion.engine.tokens.limits import MODEL_NAME
 from gemini_companion.settings.schema_sessions import SessionsSettings
 from gemini_companion.settings.spending import BudgetSettings, RoutingSettings
 
+_VariableName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=256)]
 _FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])")]
 _WorkspacePath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])[^\x00]{0,4096}$(?!\n)")]
 _ModelName: TypeAlias = Annotated[str, Meta(pattern=MODEL_NAME)]
@@ -104,6 +105,15 @@ class CompanionToolsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="
     """What holds commands back: "auto" a sandbox where there is one, "required" no command without, "off" none."""
     network: bool = False
     """Let commands in the sandbox reach the network."""
+    environment: Annotated[list[_VariableName], Meta(max_length=200)] = []
+    """Variables of the environment that commands get too, such as SSH_AUTH_SOCK, HTTPS_PROXY or PIP_INDEX_URL. One that
+    says where a socket is lets commands in the sandbox use that. No command gets the key of Gemini itself. Read only
+    from the user's own file, as the next.
+    """
+    sockets: Annotated[list[_FolderPath], Meta(max_length=50)] = []
+    """Sockets that commands in the sandbox may use, such as ~/.docker/run/docker.sock: each an absolute path, or one
+    that starts with ~/. Who may use Docker's may do everything on this machine.
+    """
     command_seconds: _Seconds = 600
     """A command in the foreground is ended after this many seconds. 0: never."""
     question_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 300

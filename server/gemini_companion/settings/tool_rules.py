@@ -73,6 +73,12 @@ class ToolOptions(msgspec.Struct, frozen=True, kw_only=True):
     sandbox: Literal["auto", "required", "off"]
     network: bool
     """Whether commands in the sandbox reach the network."""
+    environment: tuple[str, ...]
+    """Variables that commands get beside those that all get."""
+    without_environment: tuple[str, ...]
+    """Variables that they do not get."""
+    sockets: tuple[str, ...]
+    """Sockets that they may use in the sandbox."""
     command_seconds: int | None
     """How long a command in the foreground may take; `None` for no limit."""
     inactivity_seconds: int | None
@@ -95,7 +101,7 @@ def tool_options(
 
     `real_path` says where a folder is that a rule names, perhaps with a `~` or through links.
     """
-    ours, theirs = merged.companion.tools, merged.tools
+    ours, theirs, variables = merged.companion.tools, merged.tools, merged.security.environment_variable_redaction
     rules = tuple(_rules(layers, real_path))
     if merged.security.disable_yolo_mode:
         rules = tuple(one for one in rules if not _allows_everything(one.rule))
@@ -104,6 +110,9 @@ def tool_options(
         mode=approval_mode(merged),
         sandbox=ours.sandbox,
         network=ours.network,
+        environment=tuple(dict.fromkeys((*ours.environment, *variables.allowed))),
+        without_environment=tuple(variables.blocked),
+        sockets=tuple(ours.sockets),
         command_seconds=ours.command_seconds or None,
         inactivity_seconds=theirs.shell.inactivity_timeout or None,
         question_seconds=ours.question_seconds,

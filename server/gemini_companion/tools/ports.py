@@ -274,6 +274,10 @@ class CommandRunner(Protocol):
         """What would hold a command back, for people. Raises `ToolRefusal` where one is demanded and there is none."""
         ...
 
+    def forget(self, chat: str) -> None:
+        """A chat is gone: what its commands shared goes."""
+        ...
+
     async def close(self) -> None:
         """End what runs, and delete the outputs that nobody took."""
         ...
@@ -284,6 +288,14 @@ class SandboxWish(msgspec.Struct, frozen=True, kw_only=True):
 
     use: Literal["auto", "required", "off"] = "auto"
     network: bool = False
+    chat: str = ""
+    """Whose commands share a network, and a folder for what is temporary; empty for a command that shares nothing."""
+    environment: tuple[str, ...] = ()
+    """Variables that commands get beside those that all get."""
+    without: tuple[str, ...] = ()
+    """Variables that they do not get."""
+    sockets: tuple[str, ...] = ()
+    """Sockets that they may connect to."""
 
 
 class PersonsAnswer(msgspec.Struct, frozen=True, kw_only=True):

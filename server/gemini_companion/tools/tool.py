@@ -123,6 +123,8 @@ class ToolContext:
     call_id: str
     turn_id: str
     session_id: str
+    chat_id: str = ""
+    """The session of the chat that a subagent works for; else the same as `session_id`."""
     roots: tuple[str, ...]
     """Absolute real paths of the workspace folders, in the client's order."""
     trusted: bool

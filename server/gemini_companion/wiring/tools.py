@@ -73,10 +73,14 @@ def build_ports(env: Mapping[str, str], settings: Callable[[], Settings], vault:
     return Ports(
         files=late(lambda: _files(env)),
         search=late(_search),
-        commands=late(lambda: _runner(env, vault), close=nothing_to_await),
+        commands=late(lambda: _runner(env, vault), close=nothing_to_await, forget=_nothing_shared),
         editor=NoEditor(),
         guard=build_guard(settings),
     )
+
+
+def _nothing_shared(chat: str) -> None:
+    """Commands that never ran share nothing."""
 
 
 def _files(env: Mapping[str, str]) -> FileSystem:

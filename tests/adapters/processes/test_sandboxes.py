@@ -171,16 +171,19 @@ async def test_stopping_ends_a_session_of_its_own_in_a_sandbox(cage: Cage) -> No
     assert not [line for line in lines if line in (b"sleep\x004444\x00", b"sleep\x004445\x00")]
 
 
-def broken(tmp_path: Path, says: str) -> Runner:
+def broken(tmp_path: Path, says: str, monkeypatch: pytest.MonkeyPatch) -> Runner:
     program = tmp_path / "bin" / "bwrap"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\necho '{says}' >&2\nexit 1\n")
     program.chmod(0o755)
-    return Runner({**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}, folder=None)
+    monkeypatch.setattr(bubblewrap, "find", lambda path: (str(program),))
+    return Runner(dict(os.environ), folder=None)
 
 
-async def test_a_sandbox_that_is_demanded_and_does_not_work_refuses(tmp_path: Path) -> None:
-    runner = broken(tmp_path, "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted")
+async def test_a_sandbox_that_is_demanded_and_does_not_work_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = broken(tmp_path, "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", monkeypatch)
     with pytest.raises(ToolRefusal, match="RTM_NEWADDR"):
         await runner.start(
             "touch ran",
@@ -195,8 +198,10 @@ async def test_a_sandbox_that_is_demanded_and_does_not_work_refuses(tmp_path: Pa
         runner.describe_sandbox(DEMANDED, (str(tmp_path),))
 
 
-async def test_without_a_working_sandbox_that_is_said_and_the_cause(tmp_path: Path) -> None:
-    runner = broken(tmp_path, "no namespaces here")
+async def test_without_a_working_sandbox_that_is_said_and_the_cause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = broken(tmp_path, "no namespaces here", monkeypatch)
     said = runner.describe_sandbox(SandboxWish(use="auto"), (str(tmp_path),))
     assert said.startswith("No sandbox")
     assert "no namespaces here" in said

@@ -103,7 +103,7 @@ async def test_limits_and_sandbox_are_those_of_the_settings(shop: Shop) -> None:
     await shop.call(command="make")
     how = shop.runner.asked[0][1]
     assert (how["limit_seconds"], how["silence_seconds"]) == (5, None)
-    assert how["sandbox"] == SandboxWish(use="required", network=True)
+    assert how["sandbox"] == SandboxWish(use="required", network=True, chat=shop.context.session_id)
 
 
 async def test_time_that_is_over_and_what_survives_are_told(shop: Shop) -> None:

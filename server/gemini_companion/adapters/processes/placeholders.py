@@ -1,22 +1,37 @@
-"""The folder `.gemini` of a workspace that has none, for as long as commands run in a sandbox.
+"""What a workspace does not have and no command may make, for as long as commands run in a sandbox.
 
-A command that makes it would set our own settings, and only what is there can be covered. So it is made, empty, with
-permissions that nobody gives a folder: by them whoever finds one knows whose it is. Everyone who needs it holds a lock
-on it, which goes with the process however that ends; whoever finds no other lock takes the folder away: the command's
-reaper, which outlives a daemon that is killed; the daemon, where the reaper was killed; the next command in that
-workspace, where both were.
+A command that makes `.gemini` would set our own settings, one that makes `.vscode` the editor's, and only what is there
+can be covered. So it is made, empty, with permissions that nobody gives a folder: by them whoever finds one knows whose
+it is. Everyone who needs it holds a lock on it, which goes with the process however that ends; whoever finds no other
+lock takes the folder away: the command's reaper, which outlives a daemon that is killed; the daemon, where the reaper
+was killed; the next command in that workspace, where both were.
+
+The file `commondir` of a repository says where `git` finds its settings and hooks. The one that is made here says:
+where it always does.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-_NEVER_MADE: Final = (".gemini",)
+from gemini_companion.adapters.processes.git_folders import pointers_away
+
+FOLDERS: Final = (
+    ".agents", ".amazonq", ".augment", ".claude", ".cline", ".clinerules", ".codex", ".continue", ".cursor",
+    ".devcontainer", ".fleet", ".gemini", ".helix", ".husky", ".idea", ".junie", ".kilocode", ".kiro", ".opencode",
+    ".qwen", ".roo", ".trae", ".vscode", ".windsurf", ".zed",
+)  # fmt: skip
+"""What editors, agents and `git` obey, outside of any sandbox, as soon as it is there. A list, since commands must make
+other folders that begin with a dot: `.venv`, `.next`, `.tox`. What runs elsewhere, after a push, is none of it
+(`.github`).
+"""
 _MODE: Final = 0o1500
+_FILE_MODE: Final = 0o1400
+_ITSELF: Final = b".\n"
 _TRIES: Final = 20
 """Another daemon may take it away while this one reaches for it."""
 
@@ -36,19 +51,8 @@ class Placeholder:
 
 
 def hold(roots: Sequence[str]) -> tuple[Placeholder, ...]:
-    """Make what is missing, and take part in what others made; nothing for a folder that is somebody's own."""
-    found: list[Placeholder] = []
-    for path in (os.path.join(root, name) for root in roots for name in _NEVER_MADE):
-        for _ in range(_TRIES):
-            with suppress(OSError):
-                os.mkdir(path, _MODE)
-            if not _is_one(path):
-                break
-            descriptor = _locked(path)
-            if descriptor is not None:
-                found.append(Placeholder(path, descriptor))
-                break
-    return tuple(found)
+    """Make what is missing, and take part in what others made; nothing for what is somebody's own."""
+    return tuple(held for path in _missing(roots) if (held := _held(path)))
 
 
 def remove_unused(path: str) -> None:
@@ -58,18 +62,63 @@ def remove_unused(path: str) -> None:
     if not _is_one(path):
         return
     with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.rmdir(path)
+            _remove(path)
         finally:
             os.close(descriptor)
+
+
+def _missing(roots: Sequence[str]) -> Iterator[str]:
+    """What is not there, or only for other commands."""
+    for root in roots:
+        yield from (os.path.join(root, name) for name in FOLDERS)
+        yield from pointers_away(root)
+
+
+def _held(path: str) -> Placeholder | None:
+    for _ in range(_TRIES):
+        if not os.path.lexists(path):
+            with suppress(OSError):
+                _make(path)
+        if not _is_one(path):
+            return None
+        descriptor = _locked(path)
+        if descriptor is not None:
+            return Placeholder(path, descriptor)
+    return None
+
+
+def _is_file(path: str) -> bool:
+    return os.path.basename(path) == "commondir"
+
+
+def _make(path: str) -> None:
+    if not _is_file(path):
+        os.mkdir(path, _MODE)
+        return
+    # Never there without its text: `git` would find an empty one, and end.
+    made = f"{path}.{os.getpid()}.lock"
+    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        os.write(descriptor, _ITSELF)
+        os.fchmod(descriptor, _FILE_MODE)
+        os.link(made, path)
+    finally:
+        os.close(descriptor)
+        os.unlink(made)
+
+
+def _remove(path: str) -> None:
+    (os.unlink if _is_file(path) else os.rmdir)(path)
 
 
 def _is_one(path: str) -> bool:
     with suppress(OSError):
         found = os.lstat(path)
-        return stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == _MODE and found.st_uid == os.getuid()
+        kind, mode = (stat.S_ISREG, _FILE_MODE) if _is_file(path) else (stat.S_ISDIR, _MODE)
+        return kind(found.st_mode) and stat.S_IMODE(found.st_mode) == mode and found.st_uid == os.getuid()
     return False
 
 
@@ -78,7 +127,7 @@ def _locked(path: str) -> int | None:
     import fcntl
 
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
         return None
     try:

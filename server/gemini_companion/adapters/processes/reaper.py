@@ -1,10 +1,10 @@
 """The process that stands above one command and ends all that comes of it.
 
-`python -I -S reaper.py STATUS_FD[:INPUT_FD] KEPT CWD PROGRAM ARGUMENT…` runs the program in a session of its own, with
-no input or with that descriptor's.
+`python -I -S reaper.py STATUS_FD[:[INPUT_FD][:NAMESPACE_FD,…]] KEPT CWD PROGRAM ARGUMENT…` runs the program in a
+session of its own, with no input or with that descriptor's, in the namespaces that others are open on.
 What the program starts becomes this process's child when its own parent ends (Linux), so nothing escapes it. When
 standard input ends, because the daemon stops the command or is gone, everything is ended: asked, and 200 ms later
-forced. When the program ends by itself, the rest has 200 ms too. Then the folders that were only there for it go
+forced. When the program ends by itself, the rest has 200 ms too. Then what was only there for it goes
 (`placeholders`; `KEPT` has them as JSON, each with the descriptor that locks it), and one line of JSON goes to the
 status descriptor.
 
@@ -38,9 +38,10 @@ _DEATH_SIGNAL = 1
 def main() -> int:
     """Run the command; report how it ended."""
     kept, cwd, command = json.loads(sys.argv[2]), sys.argv[3], sys.argv[4:]
-    says, _, given = sys.argv[1].partition(":")
+    says, given, joined = (*sys.argv[1].split(":"), "", "")[:3]
     status, source = int(says), int(given or os.open(os.devnull, os.O_RDONLY))
-    for descriptor in (status, source, *(descriptor for descriptor, _ in kept)):
+    namespaces = [int(one) for one in joined.split(",") if one]
+    for descriptor in (status, source, *namespaces, *(descriptor for descriptor, _ in kept)):
         os.set_inheritable(descriptor, False)
     _control(_SUBREAPER, 1)
     _control(_DUMPABLE, 0)  # or the program could write a report of its own into our descriptors
@@ -55,9 +56,9 @@ def main() -> int:
     reaper = os.getpid()
     child = os.fork()
     if child == 0:
-        _become(command, cwd, source, says_failed, status, reaper)
-    os.close(says_failed)
-    os.close(source)
+        _become(command, cwd, source, says_failed, status, reaper, namespaces)
+    for descriptor in (says_failed, source, *namespaces):
+        os.close(descriptor)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
@@ -97,13 +98,13 @@ def main() -> int:
 
 
 def _take_away(descriptor: int, path: str) -> None:
-    """Remove a folder that no other command needs, unless there is something in it."""
+    """Remove a folder, or the file `commondir`, that no other command needs, unless there is something in it."""
     import fcntl  # the daemon imports this module on Windows too, if only for its path
 
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
-            os.rmdir(path)
+            (os.unlink if os.path.basename(path) == "commondir" else os.rmdir)(path)
     with suppress(OSError):
         os.close(descriptor)
 
@@ -124,7 +125,17 @@ def _control(option: int, value: int) -> None:
             ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def _become(command: list[str], cwd: str, source: int, says_failed: int, status: int, reaper: int) -> None:
+def join(namespaces: list[int]) -> None:
+    """Enter namespaces, that of users first. What this process runs is in them, and so is the disk that it sees."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for descriptor in namespaces:
+        if libc.setns(descriptor, 0) != 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "what the chat's commands share")
+
+
+def _become(
+    command: list[str], cwd: str, source: int, says_failed: int, status: int, reaper: int, namespaces: list[int]
+) -> None:
     try:
         _control(_DEATH_SIGNAL, signal.SIGKILL)
         if os.getppid() != reaper:
@@ -134,6 +145,8 @@ def _become(command: list[str], cwd: str, source: int, says_failed: int, status:
             signal.signal(used, signal.SIG_DFL)
         os.setsid()
         os.write(status, json.dumps({"child": os.getpid()}).encode() + b"\n")
+        if namespaces:
+            join(namespaces)
         os.chdir(cwd)
         os.dup2(source, 0)
         os.execvp(command[0], command)
@@ -239,4 +252,7 @@ def _processes() -> tuple[dict[int, int], dict[int, str]]:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "--join":  # only that, to try it out
+        join([int(one) for one in sys.argv[2].split(",")])
+        os.execvp(sys.argv[3], sys.argv[3:])
     sys.exit(main())

@@ -10,20 +10,15 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Final
 
-from gemini_companion.adapters.processes import reaper
 from gemini_companion.adapters.processes.environment import TOKEN, clean, program_finder
 from gemini_companion.adapters.processes.output import Output
 from gemini_companion.adapters.processes.repositories import SHADOW, Repositories, Strange, shadow_of
 from gemini_companion.adapters.processes.running import READ, ReapedCommand
-from gemini_companion.adapters.processes.sandbox import Held, Sandboxes
+from gemini_companion.adapters.processes.sandbox import REAPER, Held, Sandboxes
 from gemini_companion.adapters.processes.spills import SpillFolder
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
-
-_REAPER: Final = str(Path(reaper.__file__).resolve())
 
 
 class Runner:
@@ -45,13 +40,12 @@ class Runner:
         closing: Callable[[], Callable[[bytes], bytes] | None] = lambda: bytes,
     ) -> None:
         self._closing = closing
-        self._environment = clean(environment)
         self._find = program_finder(environment)
-        self._repositories = Repositories(self._environment, self._find)
+        self._repositories = Repositories(clean(environment), self._find)
         self._spills = SpillFolder(folder) if folder is not None else None
         self._platform = platform
         home = environment.get("HOME") or os.path.expanduser("~")
-        self._sandboxes = Sandboxes(home=home, private=private, environment=self._environment, platform=platform)
+        self._sandboxes = Sandboxes(home=home, private=private, environment=environment, platform=platform)
         self._running: set[ReapedCommand] = set()
 
     def find_program(self, name: str) -> str | None:
@@ -89,22 +83,23 @@ class Runner:
         token = secrets.token_hex(16)
         status, says_status = os.pipe()
         kept = [(one.descriptor, one.path) for one in held.placeholders if one.descriptor >= 0]
+        joined = held.namespaces
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-I",
                 "-S",
-                _REAPER,
-                str(says_status),
+                REAPER,
+                f"{says_status}::{','.join(map(str, joined))}",
                 json.dumps(kept),
                 cwd,
                 *held.wrap(shell, cwd),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
-                env={**self._environment, **more, TOKEN: token},
+                env={**held.environment, **more, TOKEN: token},
                 cwd="/",
-                pass_fds=(says_status, *(descriptor for descriptor, _ in kept)),
+                pass_fds=(says_status, *joined, *(descriptor for descriptor, _ in kept)),
                 start_new_session=True,
                 limit=READ,
             )
@@ -139,9 +134,14 @@ class Runner:
         """
         return self._sandboxes.choose(wish, tuple(roots), is_used=False).description
 
+    def forget(self, chat: str) -> None:
+        """A chat is gone, and with it what its commands shared."""
+        self._sandboxes.spaces.give_up(chat)
+
     async def close(self) -> None:
         """End every command that still runs, and delete the outputs that nobody took."""
         await asyncio.gather(*(running.stop() for running in tuple(self._running)), return_exceptions=True)
+        self._sandboxes.spaces.close()
         if self._spills is not None:
             await asyncio.to_thread(self._spills.remove)
 

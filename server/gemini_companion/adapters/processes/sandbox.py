@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
-from gemini_companion.adapters.processes import bubblewrap, seatbelt
-from gemini_companion.adapters.processes.git_folders import pointer_away
+from gemini_companion.adapters.processes import bubblewrap, reaper, seatbelt
+from gemini_companion.adapters.processes.disk_view import PLAIN, View, is_below, layered, mounts, single
+from gemini_companion.adapters.processes.environment import Given, clean, given
 from gemini_companion.adapters.processes.placeholders import Placeholder, hold, remove_unused
+from gemini_companion.adapters.processes.shared_space import SpaceFault, Spaces
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
 
 PROBE_SECONDS: Final = 5.0
+REAPER: Final = str(Path(reaper.__file__).resolve())
 
 CREDENTIALS: Final = (
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh", ".config/op", ".gemini",
@@ -36,9 +41,11 @@ class Held:
     description: str
     arguments: tuple[str, ...] = ()
     placeholders: tuple[Placeholder, ...] = ()
-    """Whoever watches over the command is given their descriptors, and takes the folders away after it."""
-    unwanted: tuple[str, ...] = ()
-    """Files that were not there and that no command is to make: what it makes of them goes when it ends."""
+    """Whoever watches over the command is given their descriptors, and takes them away after it."""
+    namespaces: tuple[int, ...] = ()
+    """Descriptors of what the command is to join before its sandbox is made; of this object."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the command gets."""
 
     def wrap(self, command: Sequence[str], cwd: str) -> tuple[str, ...]:
         """The command with its sandbox in front."""
@@ -51,76 +58,171 @@ class Held:
         """The command's watcher has been started: it holds now what must be there."""
         for one in self.placeholders:
             one.close()
+        for one in self.namespaces:
+            os.close(one)
+        self.namespaces = ()
 
     def release(self) -> None:
         """The command has ended, or was never started."""
         self.let_go()
         for one in self.placeholders:
             remove_unused(one.path)
-        for path in self.unwanted:
-            with suppress(OSError):
-                os.unlink(path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How bubblewrap works here."""
+
+    program: str
+    cause: str = ""
+    """Why it does not, and nothing does."""
+    is_shared: bool = False
+    """Commands of a chat can share a network and `/tmp`."""
+    has_layers: bool = False
+    """The disk can be shown in layers, in which no socket is."""
 
 
 class Sandboxes:
-    """Chooses sandboxes. Whether one works is tried out once for each kind of network."""
+    """Chooses sandboxes. Whether one works, and how, is tried out once."""
 
     def __init__(self, *, home: str, private: Sequence[str], environment: Mapping[str, str], platform: str) -> None:
         self._covered = (*(os.path.join(home, name) for name in CREDENTIALS), *private)
-        self._environment = dict(environment)
+        self._own_environment = dict(environment)
+        self._environment = clean(environment)
         self._platform = platform
-        self._causes: dict[tuple[str, bool], str] = {}
+        self._ways: dict[bool, _Way] = {}
+        self._layers: dict[str, bool] = {}
+        """By folder: whether it can be one."""
+        self._trying = threading.Lock()
+        self.spaces = Spaces(self._environment)
 
     def choose(self, wish: SandboxWish, roots: tuple[str, ...], *, is_used: bool = True) -> Held:
-        """The sandbox for a wish. Raises `ToolRefusal` where one is demanded and there is none."""
+        """The sandbox for a wish. Raises `ToolRefusal` where one is demanded and there is none.
+
+        One that is not used holds nothing; it is for its description. Only a wish that names a chat shares anything
+        with others, and then `Held.namespaces` are to be joined.
+        """
+        given = self._given(wish)
         if wish.use == "off":
-            return Held("No sandbox: settings turn it off.")
+            return self._without("settings turn it off", given)
         if self._platform == "darwin":
             program, cause = seatbelt.PROGRAM, "" if os.path.exists(seatbelt.PROGRAM) else "there is no sandbox-exec"
+            if not cause:
+                profile = seatbelt.profile(roots, self._covered, network=wish.network, sockets=given.sockets)
+                network = "with network" if wish.network else "without network"
+                held = f"Sandbox (seatbelt): writes only in the workspace, {network}."
+                return Held(f"{held}{given.said}", (program, "-p", profile), environment=given.variables)
+        elif self._platform == "linux":
+            way = self._way(wish.network)
+            if not (cause := way.cause):
+                return self._bubblewrap(way, wish, roots, given, is_used=is_used)
         else:
-            program = bubblewrap.find(self._environment.get("PATH", "")) if self._platform == "linux" else None
-            cause = self._cause(program, wish.network) if program else "there is no bubblewrap (bwrap) here"
-        if program is None or cause:
-            if wish.use == "required":
-                raise ToolRefusal(
-                    f"Settings demand a sandbox for commands, and there is none: {cause}. Nothing was run.",
-                    outcome="declined",
-                )
-            return Held(f"No sandbox: {cause}.")
-        network = "with network" if wish.network else "without network"
-        if self._platform == "darwin":
-            profile = seatbelt.profile(roots, self._covered, network=wish.network)
-            return Held(f"Sandbox (seatbelt): writes only in the workspace, {network}.", (program, "-p", profile))
-        placeholders = hold(roots) if is_used else ()  # before the arguments, which name what is there
-        arguments = bubblewrap.arguments(program, roots, self._covered, network=wish.network)
-        return Held(
-            f"Sandbox (bubblewrap): writes only in the workspace, {network}.",
-            arguments,
-            placeholders,
-            tuple(path for root in roots if (path := pointer_away(root))) if is_used else (),
-        )
+            cause = "there is no bubblewrap (bwrap) here"
+        if wish.use == "required":
+            raise ToolRefusal(
+                f"Settings demand a sandbox for commands, and there is none: {cause}. Nothing was run.",
+                outcome="declined",
+            )
+        return self._without(cause, given)
 
-    def _cause(self, program: str, network: bool) -> str:
-        """Why a sandbox does not work here; empty if it does."""
-        key = (program, network)
-        if key not in self._causes:
-            self._causes[key] = self._probe(program, network)
-        return self._causes[key]
+    def _without(self, cause: str, given: Given) -> Held:
+        return Held(f"No sandbox: {cause}.{given.said}", environment=given.variables)
 
-    def _probe(self, program: str, network: bool) -> str:
-        arguments = bubblewrap.arguments(program, (), self._covered, network=network)
+    def _given(self, wish: SandboxWish) -> Given:
+        return given(self._own_environment, wish.environment, wish.without, sockets=wish.sockets)
+
+    def _bubblewrap(self, way: _Way, wish: SandboxWish, roots: tuple[str, ...], given: Given, *, is_used: bool) -> Held:
+        # What is below `/dev/shm` cannot be seen from where `/tmp` is shared.
+        hides = any(is_below(path, (bubblewrap.SHARED,)) for path in (*roots, *given.sockets))
+        is_shared = way.is_shared and not hides and bool(wish.chat)
+        description = f"{_described(wish, way, is_shared=is_shared)}{given.said}"
+        if not is_used:
+            return Held(description)
         try:
+            namespaces = self.spaces.join(way.program, wish.chat, roots, network=wish.network) if is_shared else ()
+        except SpaceFault as fault:
+            raise ToolRefusal(f"The sandbox of this chat cannot be made: {fault}. Nothing was run.") from fault
+        placeholders = hold(roots)  # before the arguments, which name what is there
+        arguments = bubblewrap.arguments(
+            way.program,
+            roots,
+            self._covered,
+            network=wish.network,
+            is_shared=is_shared,
+            view=self._view(way) if is_shared else PLAIN,
+            sockets=given.sockets,
+            folders=given.folders,
+        )
+        variables = {**given.variables, **{name: "/tmp" for name in _TEMPORARY if name in given.variables}}
+        return Held(description, arguments, placeholders, namespaces, variables)
+
+    def _view(self, way: _Way) -> View:
+        """The disk in layers, if they work; a folder that has not been tried yet is."""
+        if not way.has_layers:
+            return PLAIN
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+            mounted = mounts(file.read())
+        view = layered(mounted, bubblewrap.NOTHING, lambda folder: self._layers.get(folder, True))
+        with self._trying:
+            new = [folder for folder in view.layers if folder not in self._layers]
+            if not new:
+                return view
+            if not self._fault_of(way, view):
+                self._layers.update(dict.fromkeys(new, True))
+                return view
+            for folder in new:
+                self._layers[folder] = not self._fault_of(way, single(folder, bubblewrap.NOTHING))
+        return layered(mounted, bubblewrap.NOTHING, lambda folder: self._layers.get(folder, True))
+
+    def _way(self, network: bool) -> _Way:
+        if network not in self._ways:
+            with self._trying:
+                self._ways.setdefault(network, self._tried(network))
+        return self._ways[network]
+
+    def _tried(self, network: bool) -> _Way:
+        """The best way that works: with layers, with what chats share, at all."""
+        programs = bubblewrap.find(self._environment.get("PATH", ""))
+        for view, has_layers in ((single("/usr", bubblewrap.NOTHING), True), (PLAIN, False)):
+            for program in programs:
+                way = _Way(program, is_shared=True, has_layers=has_layers)
+                if not self._fault_of(way, view, network=network):
+                    return way
+        cause = "there is no bubblewrap (bwrap) here"
+        for program in programs:
+            way = _Way(program)
+            fault = self._fault_of(way, PLAIN, network=network)
+            if not fault:
+                return way
+            cause = fault if cause.startswith("there is no") else cause
+        return _Way("", cause)
+
+    def _fault_of(self, way: _Way, view: View, *, network: bool = False) -> str:
+        """Why a way does not work here; empty if it does."""
+        arguments = bubblewrap.arguments(
+            way.program, (), self._covered, network=network, is_shared=way.is_shared, view=view
+        )
+        descriptors: tuple[int, ...] = ()
+        try:
+            if way.is_shared:
+                descriptors = self.spaces.make(way.program)
+                joined = ",".join(map(str, descriptors))
+                arguments = (sys.executable, "-I", "-S", REAPER, "--join", joined, *arguments)
             tried = subprocess.run(
                 [*arguments, "--", "true"],
                 env=self._environment,
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
+                pass_fds=descriptors,
                 timeout=PROBE_SECONDS,
                 check=False,
             )
-        except (OSError, subprocess.TimeoutExpired) as fault:
+        except (OSError, subprocess.TimeoutExpired, SpaceFault) as fault:
             return f"bubblewrap does not start ({type(fault).__name__})"
+        finally:
+            for one in descriptors:
+                os.close(one)
         if tried.returncode == 0:
             return ""
         said = tried.stderr.decode("utf-8", "replace").strip().splitlines()
@@ -129,3 +231,14 @@ class Sandboxes:
         if any(word in cause for word in ("RTM_NEWADDR", "setting up uid map", "Permission denied", "No permissions")):
             hint = "; the system does not let programs make namespaces, on Ubuntu by AppArmor"
         return f"bubblewrap does not work here ({cause}{hint})"
+
+
+_TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
+
+
+def _described(wish: SandboxWish, way: _Way, *, is_shared: bool) -> str:
+    """What the sandbox lets through, for people and models."""
+    whose, among = ("of this chat", " but among this chat's commands") if is_shared else ("of its own", "")
+    network = "with network" if wish.network else f"without network{among}"
+    layers = "" if way.has_layers or not is_shared else " Sockets that other programs open later can be reached."
+    return f"Sandbox (bubblewrap): writes only in the workspace and in a /tmp {whose}, {network}.{layers}"

@@ -7,13 +7,18 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gemini_companion.adapters.processes.git_folders import DECIDING, worktree_of
+from gemini_companion.adapters.processes.placeholders import FOLDERS
 
 PROGRAM: Final = "/usr/bin/sandbox-exec"
-_READ_ONLY: Final = (*(f".git/{name}" for name in DECIDING), ".gemini", ".vscode", ".idea", ".husky")
+_NAMES: Final = ("/private/var/run/mDNSResponder",)
+"""By which names of hosts are looked up."""
+_READ_ONLY: Final = (*(f".git/{name}" for name in DECIDING), *FOLDERS)
 
 
-def profile(roots: Sequence[str], covered: Sequence[str], *, network: bool) -> str:
-    """Everything readable but what is covered; only the workspace and temporary folders writable."""
+def profile(roots: Sequence[str], covered: Sequence[str], *, network: bool, sockets: Sequence[str] = ()) -> str:
+    """Everything readable but what is covered; only the workspace and temporary folders writable. Of the sockets of the
+    disk there are those that are named, and those in the workspace.
+    """
     lines = [
         "(version 1)",
         "(deny default)",
@@ -29,6 +34,9 @@ def profile(roots: Sequence[str], covered: Sequence[str], *, network: bool) -> s
         *(line for root in roots for line in _worktree(root)),
         *(f"(deny file-write* (subpath {_quoted(path)}))" for path in covered),
         "(allow network*)" if network else "(deny network*)",
+        *(('(deny network-outbound (subpath "/"))',) if network else ()),  # of paths: sockets of the disk
+        *(f"(allow network-outbound (literal {_quoted(path)}))" for path in (*(_NAMES if network else ()), *sockets)),
+        *(f"(allow network-outbound (subpath {_quoted(root)}))" for root in roots),
     ]
     return "\n".join(lines)
 

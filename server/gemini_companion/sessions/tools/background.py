@@ -26,7 +26,7 @@ SHOWN_CHARACTERS: Final = 2_000
 """Of the output of one command, in lists for clients."""
 
 
-_INSTEAD: Final = "Run it in the foreground if it ends by itself; else ask the user to stop one that is not needed."
+_INSTEAD: Final = "Run it in the foreground if it ends by itself; else stop one that is not needed."
 
 
 @dataclass(slots=True)
@@ -90,8 +90,15 @@ class Commands:
     def background(self, session_id: str) -> Sequence[KeptCommand]:
         """The session's commands in the background, oldest first."""
         return [
-            KeptCommand(pid=kept.running.pid, command=kept.line, state=kept.state, running=kept.running, end=kept.end)
-            for kept in self._kept.get(session_id, {}).values()
+            KeptCommand(
+                call_id=call_id,
+                pid=kept.running.pid,
+                command=kept.line,
+                state=kept.state,
+                running=kept.running,
+                end=kept.end,
+            )
+            for call_id, kept in self._kept.get(session_id, {}).items()
             if kept.is_background
         ]
 
@@ -135,6 +142,9 @@ class Commands:
         for kept in commands:
             if kept.is_background:  # the call of another one takes its output
                 kept.running.discard()
+        session = self._session_of(session_id)
+        if session is not None and session.services.ports is not None and session.principal is session:
+            session.services.ports.commands.forget(session_id)
 
     async def close(self) -> None:
         """The daemon ends: so do all commands."""

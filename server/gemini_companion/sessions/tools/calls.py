@@ -103,6 +103,7 @@ class Setting:
             call_id=call_id,
             turn_id=self.turn_id,
             session_id=session.session_id,
+            chat_id=session.principal.session_id,
             roots=self.roots,
             trusted=session.services.trusted(),
             mode=session.mode,

@@ -54,7 +54,15 @@ def _sandbox(session: Session, roots: tuple[str, ...]) -> str:
         return ""
     try:
         return services.ports.commands.describe_sandbox(
-            SandboxWish(use=options.sandbox, network=options.network), roots
+            SandboxWish(
+                use=options.sandbox,
+                network=options.network,
+                chat=session.principal.session_id,
+                environment=options.environment,
+                without=options.without_environment,
+                sockets=options.sockets,
+            ),
+            roots,
         )
     except ToolRefusal as refusal:
         return refusal.message

@@ -13,6 +13,7 @@ from gemini_companion.tools.ports import CommandEnd, RunningCommand
 class KeptCommand(msgspec.Struct, frozen=True, kw_only=True):
     """A command that runs in the background, or that did."""
 
+    call_id: str
     pid: int
     command: str
     state: Literal["running", "exited", "stopped"]
@@ -40,4 +41,8 @@ class CommandBook(Protocol):
 
     def background(self, session_id: str) -> Sequence[KeptCommand]:
         """The session's commands in the background, oldest first."""
+        ...
+
+    async def stop(self, session_id: str, call_id: str) -> bool:
+        """End a command; whether it ran."""
         ...

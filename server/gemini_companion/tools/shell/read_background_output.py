@@ -32,7 +32,7 @@ class ReadBackgroundOutput:
     aliases: tuple[str, ...] = ("list_background_processes",)
     description: str = (
         "Show the last lines that a background command of this chat has put out, and whether it still runs. Without an"
-        " id, list the background commands."
+        " id, list the background commands. stop_background_process ends one."
     )
     arguments: type[ReadBackgroundOutputArguments] = ReadBackgroundOutputArguments
     risk: Risk = "read"
@@ -43,20 +43,16 @@ class ReadBackgroundOutput:
 
     async def propose(self, args: ReadBackgroundOutputArguments, context: ToolContext) -> Proposal:
         """Find the command."""
-        kept = self._book.background(context.session_id)
         if args.pid is None:
-            return Proposal(title="List background commands", state=kept)
-        found = next((command for command in reversed(kept) if command.pid == args.pid), None)
-        if found is None:
-            known = ", ".join(str(command.pid) for command in kept) or "none"
-            raise ToolRefusal(f"No background command of this chat has the id {args.pid}. There are: {known}.")
-        return Proposal(title=f"Read the output of {found.command[:100]}", state=(found,))
+            return Proposal(title="List background commands", state=self._book.background(context.session_id))
+        command = found(self._book, args.pid, context)
+        return Proposal(title=f"Read the output of {command.command[:100]}", state=(command,))
 
     async def run(self, args: ReadBackgroundOutputArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
         """Show it."""
         kept: tuple[KeptCommand, ...] = tuple(proposal.state)
         if args.pid is None:
-            listed = "\n".join(f"{command.pid}: {command.command} ({_state(command)})" for command in kept)
+            listed = "\n".join(f"{command.pid}: {command.command} ({described(command)})" for command in kept)
             return ToolOutput(output=listed or "There is no background command.", summary=counted(len(kept), "command"))
         (command,) = kept
         text = await asyncio.to_thread(without_secrets, command.running.latest(_CHARACTERS))
@@ -64,10 +60,21 @@ class ReadBackgroundOutput:
         if lines and not lines[-1]:
             lines.pop()
         text = "\n".join(lines[-args.lines :]) or "(no output)"
-        return ToolOutput(output=f"{text}\n[{_state(command)}]", summary=_state(command))
+        return ToolOutput(output=f"{text}\n[{described(command)}]", summary=described(command))
 
 
-def _state(command: KeptCommand) -> str:
+def found(book: CommandBook, pid: int, context: ToolContext) -> KeptCommand:
+    """The background command of a chat with an id. Raises `ToolRefusal` if there is none."""
+    kept = book.background(context.session_id)
+    for command in reversed(kept):
+        if command.pid == pid:
+            return command
+    known = ", ".join(str(command.pid) for command in kept) or "none"
+    raise ToolRefusal(f"No background command of this chat has the id {pid}. There are: {known}.")
+
+
+def described(command: KeptCommand) -> str:
+    """Whether it runs, and how it ended."""
     if command.state == "running":
         return "still runs"
     if command.end is not None and command.end.exit_code is not None and command.state == "exited":

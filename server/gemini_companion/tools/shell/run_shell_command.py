@@ -23,6 +23,15 @@ COMMAND_SECONDS: Final = 600
 INACTIVITY_SECONDS: Final = 300
 _TITLE: Final = 120
 _BLANKS: Final = re.compile("[ \t\n]+")
+_NETWORK: Final = "for that, the user's settings need companion.tools.network"
+_KILL: Final = re.compile(r"kill(?: -(?:s )?[A-Z0-9]+)?((?: \d+)+)")
+_HELD_BACK: Final = re.compile(
+    r"read-only|permission|denied|not permitted|busy|refused|unreachable|resolve|resolution|network|proxy|timed? ?out"
+    r"|offline|connect|socket|no such (file|process)|not set|environment"
+    r"|\b(EROFS|EACCES|EPERM|EBUSY|ENOENT|ESRCH|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH)\b",
+    re.IGNORECASE,
+)
+"""What a command says that failed since something is not let through."""
 
 
 class RunShellCommandArguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +46,10 @@ class RunShellCommandArguments(msgspec.Struct, frozen=True, kw_only=True):
     is_background: Annotated[
         bool,
         msgspec.Meta(
-            description="Leave it running and go on, for servers and watchers. A `&` at the end would be ended."
+            description=(
+                "Leave it running and go on, for servers and watchers; stop_background_process ends it. A `&` at the"
+                " end would be ended."
+            )
         ),
     ] = False
 
@@ -55,6 +67,9 @@ class RunShellCommand:
         " refused."
         " Everything that a line leaves running ends with it, unless is_background is set. The answer has the output"
         " of both streams in their order, and the exit code or the signal; one other than 0 is no fault of the tool."
+        " Where there is a sandbox, only the workspace and /tmp can be written. Commands of this chat share /tmp and"
+        " 127.0.0.1, which are not those of the user. Empty folders such as .vscode are there as long as a command"
+        " runs, so that none makes them."
     )
     arguments: type[RunShellCommandArguments] = RunShellCommandArguments
     risk: Risk = "command"
@@ -74,12 +89,15 @@ class RunShellCommand:
             raise ToolRefusal(f"The command is longer than {MAX_CHARACTERS} characters. Write a script and run that.")
         self._check_background(args, context)
         cwd = await _folder(args.dir_path, context)
-        sandbox = await asyncio.to_thread(context.ports.commands.describe_sandbox, _wish(context), context.roots)
+        wish = _wish(context)
+        sandbox = await asyncio.to_thread(context.ports.commands.describe_sandbox, wish, context.roots)
         warnings: list[str] = []
         if context.asks:
             warnings.append(f"{context.asks[0].upper()}{context.asks[1:]}.")
         if args.is_background:
             warnings.append("It goes on running in the background.")
+            if _is_held_back(sandbox) and not wish.network:
+                warnings.append(f"Other commands of this chat reach a server in it; your browser does not: {_NETWORK}.")
         return Proposal(
             title=f"Run {_short(line)}",
             command=line,
@@ -100,6 +118,8 @@ class RunShellCommand:
         if context.looks_in:
             limits["looks_in"] = context.looks_in
         cwd = proposal.cwd or context.roots[0]
+        if _is_held_back(proposal.sandbox) and (stopped := await self._stopped(args.command, context)):
+            return stopped
         running = await context.ports.commands.start(
             args.command,
             cwd=cwd,
@@ -109,7 +129,7 @@ class RunShellCommand:
             **limits,
         )
         if args.is_background:
-            return await self._background(args, cwd, running, context)
+            return await self._background(args, cwd, running, proposal, context)
         self._book.began(context.session_id, context.call_id, args.command, cwd, running, is_background=False)
         context.so_far = lambda characters: without_secrets(running.latest(characters))
         was_stopped = False
@@ -123,8 +143,24 @@ class RunShellCommand:
         if args.is_background and (refusal := self._book.refusal(context.session_id)):
             raise ToolRefusal(refusal, outcome="declined")
 
+    async def _stopped(self, line: str, context: ToolContext) -> ToolOutput | None:
+        """What the line `kill ID` of a background command means, which is not there in the sandbox of another."""
+        kept = {str(one.pid): one for one in self._book.background(context.session_id) if one.state == "running"}
+        words = _KILL.fullmatch(line.strip())
+        ids = words[1].split() if words else []
+        if not ids or not all(one in kept for one in ids):
+            return None
+        for one in ids:
+            await self._book.stop(context.session_id, kept[one].call_id)
+        return ToolOutput(output=f"{', '.join(ids)}: stopped.\n[Exit code: 0]", summary="exit code 0")
+
     async def _background(
-        self, args: RunShellCommandArguments, cwd: str, running: RunningCommand, context: ToolContext
+        self,
+        args: RunShellCommandArguments,
+        cwd: str,
+        running: RunningCommand,
+        proposal: Proposal,
+        context: ToolContext,
     ) -> ToolOutput:
         self._book.began(context.session_id, context.call_id, args.command, cwd, running, is_background=True)
         waiting = asyncio.ensure_future(running.wait())
@@ -139,7 +175,8 @@ class RunShellCommand:
         begun = without_secrets(running.latest())
         return ToolOutput(
             output=(
-                f"It runs in the background with the id {running.pid}. read_background_output shows what it puts out."
+                f"It runs in the background with the id {running.pid}. read_background_output shows what it puts out,"
+                f" stop_background_process ends it.{_reached(proposal.sandbox, _wish(context))}"
                 + (f" So far:\n{begun}" if begun else " It has put out nothing so far.")
             ),
             summary="runs in the background",
@@ -164,8 +201,8 @@ def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
         )
     if end.survivors:
         notes.append(f"Could not be ended and still run: {', '.join(end.survivors)}")
-    if end.sandbox and "No sandbox" not in end.sandbox and end.exit_code:
-        notes.append(f"{end.sandbox} A fault about permissions or the network may come from that.")
+    if _is_held_back(end.sandbox) and end.exit_code != 0 and _HELD_BACK.search(end.output):
+        notes.append(f"{end.sandbox} The fault may come from that.")
     text = without_secrets(end.output)
     text = text if not text or text.endswith("\n") else text + "\n"
     is_ok = end.exit_code == 0 and not was_stopped and not end.timed_out
@@ -178,6 +215,17 @@ def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
         outcome="interrupted" if was_stopped else "timedOut" if end.timed_out else "ok" if is_ok else "failed",
         is_whole_file=end.spill_path,
     )
+
+
+def _is_held_back(sandbox: str | None) -> bool:
+    return bool(sandbox) and not str(sandbox).startswith("No sandbox")
+
+
+def _reached(sandbox: str | None, wish: SandboxWish) -> str:
+    """How a server in the background is reached, for the model."""
+    if not _is_held_back(sandbox) or wish.network:
+        return ""
+    return f" The next commands of this chat reach its ports at 127.0.0.1; the user's browser does not: {_NETWORK}."
 
 
 def bare(output: str) -> str:
@@ -202,7 +250,14 @@ async def _folder(path: str | None, context: ToolContext) -> str:
 
 def _wish(context: ToolContext) -> SandboxWish:
     options = context.options
-    return SandboxWish(use=options.get("sandbox", "auto"), network=options.get("network", False))
+    return SandboxWish(
+        use=options.get("sandbox", "auto"),
+        network=options.get("network", False),
+        chat=context.chat_id or context.session_id,
+        environment=options.get("environment", ()),
+        without=options.get("without_environment", ()),
+        sockets=options.get("sockets", ()),
+    )
 
 
 def _short(line: str) -> str:

@@ -7,9 +7,10 @@ from typing import Any
 from gemini_companion.tools.shell.commandbook import CommandBook
 from gemini_companion.tools.shell.read_background_output import ReadBackgroundOutput
 from gemini_companion.tools.shell.run_shell_command import RunShellCommand
+from gemini_companion.tools.shell.stop_background_process import StopBackgroundProcess
 from gemini_companion.tools.tool import Tool
 
 
 def shell_tools(book: CommandBook) -> tuple[Tool[Any], ...]:
     """All of them, in the order in which the model is told of them; they keep their commands in one book."""
-    return (RunShellCommand(book), ReadBackgroundOutput(book))
+    return (RunShellCommand(book), ReadBackgroundOutput(book), StopBackgroundProcess(book))
