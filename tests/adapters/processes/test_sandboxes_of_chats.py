@@ -20,6 +20,7 @@ import gemini_companion
 from gemini_companion.adapters.processes import bubblewrap, git_folders
 from gemini_companion.adapters.processes.placeholders import FOLDERS
 from gemini_companion.adapters.processes.runner import Runner
+from gemini_companion.adapters.processes.sandbox import Sandboxes
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
 from tests.support.patience import PATIENCE
@@ -199,6 +200,16 @@ async def test_a_command_that_joins_no_chat_reaches_no_socket_that_is_there(
     desk: Desk, listen: Callable[..., str]
 ) -> None:
     assert await desk.connected(listen(desk.home / "a.sock"), listen(desk.work / "b.sock"), chat="") == []
+
+
+def test_what_is_held_for_no_command_is_a_sandbox_all_the_same(desk: Desk) -> None:
+    sandboxes = Sandboxes(home=str(desk.home), private=(), environment=desk.environment, platform="linux")
+    held = sandboxes.choose(SandboxWish(use="required"), (str(desk.work),), is_used=False)
+    assert held.arguments[-1:] == ("ALL",)
+    assert (held.namespaces, held.placeholders) == ((), ())
+    assert not (desk.work / ".vscode").exists()
+    tried = [*held.arguments, "--", "touch", str(desk.home / "made")]
+    assert subprocess.run(tried, check=False, capture_output=True).returncode == 1
 
 
 # --- what commands of a chat share

@@ -106,8 +106,8 @@ class Sandboxes:
     def choose(self, wish: SandboxWish, roots: tuple[str, ...], *, is_used: bool = True) -> Held:
         """The sandbox for a wish. Raises `ToolRefusal` where one is demanded and there is none.
 
-        One that is not used holds nothing; it is for its description. Only a wish that names a chat shares anything
-        with others, and then `Held.namespaces` are to be joined.
+        One that is not used for commands holds nothing: it is for its description, or for what makes nothing. Only a
+        wish that names a chat shares anything with others, and then `Held.namespaces` are to be joined.
         """
         given = self._given(wish)
         if wish.use == "off":
@@ -144,7 +144,8 @@ class Sandboxes:
         is_shared = way.is_shared and not hides and bool(wish.chat)
         description = f"{_described(wish, way, is_shared=is_shared)}{given.said}"
         if not is_used:
-            return Held(description)
+            plain = bubblewrap.arguments(way.program, roots, self._covered, network=wish.network)
+            return Held(description, plain, environment=given.variables)
         try:
             namespaces = self.spaces.join(way.program, wish.chat, roots, network=wish.network) if is_shared else ()
         except SpaceFault as fault:
