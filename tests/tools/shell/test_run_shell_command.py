@@ -163,6 +163,55 @@ async def test_one_background_command_too_many_is_refused_before_a_person_is_ask
     await shop.book.close()
 
 
+async def test_what_runs_in_the_background_is_stopped_by_the_id_that_the_model_was_given(shop: Shop) -> None:
+    output = await shop.call(command="serve", is_background=True)
+    pid = shop.runner.started.get_nowait().pid
+    assert "stop_background_process" in output.output
+    assert "127.0.0.1" in output.output
+    assert "companion.tools.network" in output.output
+    assert (await shop.call("stop_background_process", pid=pid)).outcome == "ok"
+    assert "was stopped" in (await shop.call("read_background_output")).output
+    assert "did not run any more: it was stopped" in (await shop.call("stop_background_process", pid=pid)).output
+    with pytest.raises(ToolRefusal, match="No background command"):
+        await shop.call("stop_background_process", pid=pid + 1)
+
+
+@pytest.mark.parametrize("line", ["kill {}", "kill -9 {}", "kill -s TERM {}"])
+async def test_a_kill_of_what_runs_in_the_background_stops_it(shop: Shop, line: str) -> None:
+    await shop.call(command="serve", is_background=True)
+    pid = shop.runner.started.get_nowait().pid
+    assert (await shop.call(command=line.format(pid))).outcome == "ok"
+    assert shop.runner.started.empty()
+    assert "still runs" not in (await shop.call("read_background_output")).output
+
+
+@pytest.mark.parametrize("line", ["kill 1", "kill {} 1", "kill {}; rm x", "kill $(pgrep {})", "pkill {}"])
+async def test_any_other_kill_is_run_as_it_stands(shop: Shop, line: str) -> None:
+    await shop.call(command="serve", is_background=True)
+    pid = shop.runner.started.get_nowait().pid
+    shop.runner.on_start = ends()
+    shop.context.call_id = "another"
+    await shop.call(command=line.format(pid))
+    assert shop.runner.asked[-1][0] == line.format(pid)
+    assert "still runs" in (await shop.call("read_background_output")).output
+
+
+async def test_the_question_about_a_server_says_who_reaches_it(shop: Shop) -> None:
+    (*_, warning) = (await shop.propose(command="serve", is_background=True)).warnings
+    assert "your browser does not" in warning
+    shop.context.options = {"network": True}
+    assert not any("browser" in one for one in (await shop.propose(command="serve", is_background=True)).warnings)
+
+
+@pytest.mark.parametrize(
+    ("output", "is_told"),
+    [("touch: /x: Read-only file system", True), ("ECONNREFUSED 127.0.0.1", True), ("2 tests failed", False)],
+)
+async def test_the_sandbox_is_named_where_a_fault_may_come_from_it(shop: Shop, output: str, is_told: bool) -> None:
+    shop.runner.on_start = ends(output=output, exit_code=1, sandbox="Sandbox (bubblewrap): x.")
+    assert ("may come from that" in (await shop.call(command="make")).output) == is_told
+
+
 async def test_an_unknown_background_command_is_refused_with_those_that_there_are(shop: Shop) -> None:
     with pytest.raises(ToolRefusal, match="There are: none"):
         await shop.call("read_background_output", pid=1)

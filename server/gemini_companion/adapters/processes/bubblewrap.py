@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import Final
@@ -61,11 +61,13 @@ def arguments(
     view: View = PLAIN,
     sockets: Sequence[str] = (),
     folders: Sequence[str] = (),
+    made: Container[str] = (),
 ) -> tuple[str, ...]:
     """Everything before `--`: the disk read-only, the workspace folders writable, what is `covered` empty.
 
     `is_shared`: a chat's namespaces have been joined, so `/tmp` and the network are theirs. Without, and without
     `network`, there is none. No socket of this machine is there but those of `sockets`. `folders` are made, empty.
+    What decides what `git` runs is read-only, but not in the repositories `made`.
     """
     writable = (*roots, *(found.common for root in roots if (found := git_folders.worktree_of(root))))
     hidden = listening(("/",) if view is PLAIN else writable, but=[*sockets, *_EMPTY, "/dev", "/proc"])
@@ -79,7 +81,7 @@ def arguments(
         *_covers(path for path in covered if not _is_below(path, roots)),
         *(word for root in roots for word in ("--bind", root, root)),
         *_covers(path for path in covered if _is_below(path, roots)),
-        *(word for root in roots for word in _read_only(root)),
+        *(word for root in roots for word in _read_only(root, made)),
         *(word for path in hidden for word in ("--ro-bind", os.devnull, path)),
         *(word for path in folders for word in ("--perms", "0700", "--dir", path)),
         *(word for path in sockets for word in ("--ro-bind-try", path, path)),
@@ -125,16 +127,16 @@ def _deciding(folder: str) -> Iterator[str]:
             yield from ("--ro-bind", path, path)
         elif os.path.lexists(path):
             continue
-        elif name == "config.worktree":  # what is made here stays, empty, which is as good as none
+        elif name == "config.worktree":  # a placeholder could not be made; this one stays, empty
             yield from ("--ro-bind", os.devnull, path)
         elif name == "hooks" and os.path.isfile(os.path.join(folder, "config")):
             yield from ("--tmpfs", path, "--remount-ro", path)
 
 
-def _read_only(root: str) -> Iterator[str]:
-    for pointer in git_folders.pointers_in(root):
+def _read_only(root: str, made: Container[str]) -> Iterator[str]:
+    for pointer in git_folders.pointers_in(root, made):
         yield from ("--ro-bind", pointer, pointer)
-    for folder in git_folders.repositories_in(root):
+    for folder in git_folders.repositories_in(root, made):
         yield from ("--bind", folder, folder)  # what is mounted cannot be moved away
         yield from _deciding(folder)
     for name in FOLDERS:

@@ -8,7 +8,7 @@ put another in its place.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -67,11 +67,11 @@ def worktree_of(root: str) -> Worktree | None:
     return Worktree(shared, own) if is_meant else None
 
 
-def repositories_in(root: str) -> Iterator[str]:
+def repositories_in(root: str, but: Container[str] = ()) -> Iterator[str]:
     """The folders that hold what decides: `.git` of a workspace folder and of the folders in it, which editors look
-    into by themselves, and those of submodules and worktrees in them.
+    into by themselves, and those of submodules and worktrees in them. `but` are such of commands' own making.
     """
-    for git in _named_git(root):
+    for git in named_git(root, but):
         if not os.path.isdir(git):
             continue
         yield git
@@ -80,24 +80,30 @@ def repositories_in(root: str) -> Iterator[str]:
         yield from islice(_modules(os.path.join(git, "modules")), _MOST)
 
 
-def pointers_in(root: str) -> Iterator[str]:
+def pointers_in(root: str, but: Container[str] = ()) -> Iterator[str]:
     """The files `.git` that say where the repository of a worktree or a submodule is, in the same folders."""
-    return (git for git in _named_git(root) if os.path.isfile(git))
+    return (git for git in named_git(root, but) if os.path.isfile(git))
 
 
-def pointers_away(root: str) -> Iterator[str]:
-    """The files that have `git` look elsewhere for settings and hooks, where they are made."""
-    for folder in repositories_in(root):
-        if os.path.isfile(os.path.join(folder, "config")):  # a worktree has none, and has that file
+def missing_in(root: str, but: Container[str] = ()) -> Iterator[str]:
+    """The files by which `git` finds other settings and hooks, in every repository where they may be made."""
+    folders = list(repositories_in(root, but))
+    if found := worktree_of(root):
+        folders.append(found.own)
+    for folder in folders:
+        yield os.path.join(folder, "config.worktree")
+        if os.path.isfile(os.path.join(folder, "config")):  # a worktree has none, and has the other file
             yield os.path.join(folder, "commondir")
 
 
-def _named_git(root: str) -> Iterator[str]:
+def named_git(root: str, but: Container[str] = ()) -> Iterator[str]:
+    """What is named `.git` in a workspace folder, and in the folders in it."""
     with suppress(OSError), os.scandir(root) as entries:
         inside = (entry.path for entry in entries if entry.name != ".git" and entry.is_dir(follow_symlinks=False))
         folders = (root, *islice(inside, _MOST_FOLDERS))
         paths = (os.path.join(folder, ".git") for folder in folders)
-        yield from islice((path for path in paths if os.path.exists(path) and not os.path.islink(path)), _MOST)
+        there = (path for path in paths if path not in but and os.path.exists(path) and not os.path.islink(path))
+        yield from islice(there, _MOST)
 
 
 def _modules(folder: str) -> Iterator[str]:

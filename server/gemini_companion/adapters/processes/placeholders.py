@@ -7,18 +7,18 @@ lock takes the folder away: the command's reaper, which outlives a daemon that i
 was killed; the next command in that workspace, where both were.
 
 The file `commondir` of a repository says where `git` finds its settings and hooks. The one that is made here says:
-where it always does.
+where it always does. `config.worktree` has settings; the one that is made here has none.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from gemini_companion.adapters.processes.git_folders import pointers_away
+from gemini_companion.adapters.processes.git_folders import missing_in
 
 FOLDERS: Final = (
     ".agents", ".amazonq", ".augment", ".claude", ".cline", ".clinerules", ".codex", ".continue", ".cursor",
@@ -31,7 +31,7 @@ other folders that begin with a dot: `.venv`, `.next`, `.tox`. What runs elsewhe
 """
 _MODE: Final = 0o1500
 _FILE_MODE: Final = 0o1400
-_ITSELF: Final = b".\n"
+_FILES: Final = {"commondir": b".\n", "config.worktree": b""}
 _TRIES: Final = 20
 """Another daemon may take it away while this one reaches for it."""
 
@@ -50,9 +50,11 @@ class Placeholder:
             self.descriptor = -1
 
 
-def hold(roots: Sequence[str]) -> tuple[Placeholder, ...]:
-    """Make what is missing, and take part in what others made; nothing for what is somebody's own."""
-    return tuple(held for path in _missing(roots) if (held := _held(path)))
+def hold(roots: Sequence[str], but: Container[str] = ()) -> tuple[Placeholder, ...]:
+    """Make what is missing, and take part in what others made; nothing for what is somebody's own, nor in the
+    repositories `but`.
+    """
+    return tuple(held for path in _wanted(roots, but) if (held := _held(path)))
 
 
 def remove_unused(path: str) -> None:
@@ -70,11 +72,10 @@ def remove_unused(path: str) -> None:
             os.close(descriptor)
 
 
-def _missing(roots: Sequence[str]) -> Iterator[str]:
-    """What is not there, or only for other commands."""
+def _wanted(roots: Sequence[str], but: Container[str]) -> Iterator[str]:
     for root in roots:
         yield from (os.path.join(root, name) for name in FOLDERS)
-        yield from pointers_away(root)
+        yield from missing_in(root, but)
 
 
 def _held(path: str) -> Placeholder | None:
@@ -91,7 +92,7 @@ def _held(path: str) -> Placeholder | None:
 
 
 def _is_file(path: str) -> bool:
-    return os.path.basename(path) == "commondir"
+    return os.path.basename(path) in _FILES
 
 
 def _make(path: str) -> None:
@@ -102,7 +103,7 @@ def _make(path: str) -> None:
     made = f"{path}.{os.getpid()}.lock"
     descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
-        os.write(descriptor, _ITSELF)
+        os.write(descriptor, _FILES[os.path.basename(path)])
         os.fchmod(descriptor, _FILE_MODE)
         os.link(made, path)
     finally:

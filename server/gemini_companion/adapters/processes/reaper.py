@@ -98,13 +98,13 @@ def main() -> int:
 
 
 def _take_away(descriptor: int, path: str) -> None:
-    """Remove a folder, or the file `commondir`, that no other command needs, unless there is something in it."""
+    """Remove a folder that no other command needs, unless there is something in it; or a file."""
     import fcntl  # the daemon imports this module on Windows too, if only for its path
 
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
-            (os.unlink if os.path.basename(path) == "commondir" else os.rmdir)(path)
+            (os.rmdir if os.path.isdir(path) else os.unlink)(path)
     with suppress(OSError):
         os.close(descriptor)
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -14,6 +14,7 @@ from typing import Final
 from gemini_companion.adapters.processes import bubblewrap, reaper, seatbelt
 from gemini_companion.adapters.processes.disk_view import PLAIN, View, is_below, layered, mounts, single
 from gemini_companion.adapters.processes.environment import Given, clean, given
+from gemini_companion.adapters.processes.git_folders import named_git
 from gemini_companion.adapters.processes.placeholders import Placeholder, hold, remove_unused
 from gemini_companion.adapters.processes.shared_space import SpaceFault, Spaces
 from gemini_companion.tools.ports import SandboxWish
@@ -46,6 +47,7 @@ class Held:
     """Descriptors of what the command is to join before its sandbox is made; of this object."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the command gets."""
+    on_end: Callable[[], None] = lambda: None
 
     def wrap(self, command: Sequence[str], cwd: str) -> tuple[str, ...]:
         """The command with its sandbox in front."""
@@ -67,6 +69,7 @@ class Held:
         self.let_go()
         for one in self.placeholders:
             remove_unused(one.path)
+        self.on_end()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +96,18 @@ class Sandboxes:
         self._ways: dict[bool, _Way] = {}
         self._layers: dict[str, bool] = {}
         """By folder: whether it can be one."""
+        self._made: set[str] = set()
+        """Repositories below workspace folders that commands made. What they run was theirs to say from the beginning;
+        held fast, they could not be deleted.
+        """
         self._trying = threading.Lock()
         self.spaces = Spaces(self._environment)
 
     def choose(self, wish: SandboxWish, roots: tuple[str, ...], *, is_used: bool = True) -> Held:
         """The sandbox for a wish. Raises `ToolRefusal` where one is demanded and there is none.
 
-        One that is not used holds nothing; it is for its description. Only a wish that names a chat shares anything
-        with others, and then `Held.namespaces` are to be joined.
+        One that is not used for commands holds nothing: it is for its description, or for what makes nothing. Only a
+        wish that names a chat shares anything with others, and then `Held.namespaces` are to be joined.
         """
         given = self._given(wish)
         if wish.use == "off":
@@ -137,12 +144,14 @@ class Sandboxes:
         is_shared = way.is_shared and not hides and bool(wish.chat)
         description = f"{_described(wish, way, is_shared=is_shared)}{given.said}"
         if not is_used:
-            return Held(description)
+            plain = bubblewrap.arguments(way.program, roots, self._covered, network=wish.network)
+            return Held(description, plain, environment=given.variables)
         try:
             namespaces = self.spaces.join(way.program, wish.chat, roots, network=wish.network) if is_shared else ()
         except SpaceFault as fault:
             raise ToolRefusal(f"The sandbox of this chat cannot be made: {fault}. Nothing was run.") from fault
-        placeholders = hold(roots)  # before the arguments, which name what is there
+        before = _nested(roots)
+        placeholders = hold(roots, self._made)  # before the arguments, which name what is there
         arguments = bubblewrap.arguments(
             way.program,
             roots,
@@ -152,9 +161,17 @@ class Sandboxes:
             view=self._view(way) if is_shared else PLAIN,
             sockets=given.sockets,
             folders=given.folders,
+            made=self._made,
         )
         variables = {**given.variables, **{name: "/tmp" for name in _TEMPORARY if name in given.variables}}
-        return Held(description, arguments, placeholders, namespaces, variables)
+        return Held(
+            description,
+            arguments,
+            placeholders,
+            namespaces,
+            variables,
+            lambda: self._made.update(_nested(roots) - before),
+        )
 
     def _view(self, way: _Way) -> View:
         """The disk in layers, if they work; a folder that has not been tried yet is."""
@@ -234,6 +251,11 @@ class Sandboxes:
 
 
 _TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
+
+
+def _nested(roots: Sequence[str]) -> set[str]:
+    own = {os.path.join(root, ".git") for root in roots}
+    return {path for root in roots for path in named_git(root)} - own
 
 
 def _described(wish: SandboxWish, way: _Way, *, is_shared: bool) -> str:
