@@ -34,7 +34,7 @@ _ESCAPES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "\\",
         re.compile(
-            r"\\\\{0,63}+(?:[nrtbfv0/\"'`$&=:]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|[0-3][0-7]{2}|\r?\n)"
+            r"\\\\{0,63}+(?:[0-3][0-7]{2}|[nrtbfv0/\"'`$&=:]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|\r?\n)"
         ),
     ),
     ("%", re.compile(r"%(?:25){0,8}[0-9A-Fa-f]{2}")),
@@ -48,7 +48,7 @@ _BESIDE: Final = re.compile(r"[A-Za-z0-9+/_.~=-]{10}")
 _IN_A_TOKEN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-.~=:@")
 _TELLING: Final = tuple(
     word.encode()
-    for word in ("pass", "pwd", "secret", "token", "credential", "key", "auth", "login", "cookie", "identified", "://")
+    for word in ("pass", "pwd", "secret", "token", "credential", "key", "auth", "login", "cookie", "identified", "://", " -")
 )
 _FAR: Final = 160
 """Characters around an escape that go along."""
@@ -237,7 +237,7 @@ def _unescaped(escape: str) -> str | None:
         body = escape.replace("amp;", "") if escape != "&amp;" else escape
         plain = html.unescape(body)
         return plain[0] if plain != body and len(plain) == 1 else None
-    return ""
+    return " " if sign == "\x1b" and escape[-1] == "m" and escape[2:-1].strip("0;") else ""  # a colour begins a word
 
 
 def _character(number: int) -> str:
