@@ -111,6 +111,8 @@ WRAPPINGS: Final[Mapping[str, Callable[[str], str]]] = {
     "base64 of an address, thrice": lambda text: (
         "x " + base64.urlsafe_b64encode(_base64(_base64(f"it is\n{text}\n")).encode()).decode().rstrip("=")
     ),
-    "base64 in lines": lambda text: f"begin\n{_lines('some text before it, and so on. ' * 4 + text + ' behind it')}\n\nend",
+    "base64 in lines": lambda text: (
+        f"begin\n{_lines('some text before it, and so on. ' * 4 + text + ' behind it')}\n\nend"
+    ),
     "compressed": lambda text: "data: " + base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode(),
 }

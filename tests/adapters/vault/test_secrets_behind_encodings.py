@@ -115,8 +115,31 @@ def test_random_values_of_letters_alone_are_found_behind_bearer_and_sk() -> None
 
 
 _PIECES = st.sampled_from(
-    ["\\n", "\\\\", "\\", "%0A", "%", "&amp;", "&#10;", "&", "\x1b[1m", "\u200b", "\\u0041", "abc", "x" * 20, " ", "\n"]
-    + ["token", "cGFzc3dvcmQ9aHVudGVyMiF4eHh4", "=", "==", "=\n", "4142434445464748494a4b4c4d4e4f50" * 2, "é", "\ud800"]
+    [
+        "\\n",
+        "\\\\",
+        "\\",
+        "%0A",
+        "%",
+        "&amp;",
+        "&#10;",
+        "&",
+        "\x1b[1m",
+        "\u200b",
+        "\\u0041",
+        "abc",
+        "x" * 20,
+        " ",
+        "\n",
+        "token",
+        "cGFzc3dvcmQ9aHVudGVyMiF4eHh4",
+        "=",
+        "==",
+        "=\n",
+        "4142434445464748494a4b4c4d4e4f50" * 2,
+        "é",
+        "\ud800",
+    ]
 )
 
 

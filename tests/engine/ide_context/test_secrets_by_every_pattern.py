@@ -30,7 +30,9 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 def by_every_pattern(text: str) -> list[tuple[int, int]]:
     """What the rules must find in one layer: each pattern tried at every character of the text."""
-    return sorted(match.span("secret") for rule in RULES for match in matches(rule, text) if rule.accepts(match["secret"]))
+    return sorted(
+        match.span("secret") for rule in RULES for match in matches(rule, text) if rule.accepts(match["secret"])
+    )
 
 
 def matches(rule: Rule, text: str) -> Iterator[re.Match[str]]:

@@ -245,7 +245,8 @@ def _is_literal(text: str, start: int, end: int) -> bool:
 
 _HEADER_START: Final = re.compile(r"([\"'])[A-Za-z][A-Za-z-]{0,40}\Z")
 _CONNECTION: Final = re.compile(
-    rb"(?:\A|[;\"'\s])(?:server|data source|host|user id|uid|user|database|initial catalog|accountname|endpoint|driver|dsn)="
+    rb"(?:\A|[;\"'\s])"
+    rb"(?:server|data source|host|user id|uid|user|database|initial catalog|accountname|endpoint|driver|dsn)="
 )
 _SENT: Final = re.compile(r"[;\"']|\s|\Z")
 
