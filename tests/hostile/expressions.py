@@ -40,7 +40,7 @@ BUILT: Final[Mapping[str, str]] = {
     "engine.hooks.matching: _NAMED_GROUP.sub('(?P<', pattern)": "[_compiled('run_.*|write_[a-z]+')]",
     "engine.facts.neutralise: f'<(?=\\\\s*+(?:/\\\\s*+)?+(?:{names})\\\\b)'": "[_reserved_tag()]",
     "engine.facts.page: f'</?{name}\\\\s{{0,20}}>'": "[_tag('overall_goal')]",
-    "engine.ide_context.secret_patterns: f'{_RUN}(?P<secret>{pattern}){_END}'": "[rule.pattern for rule in RULES]",
+    "engine.ide_context.secret_patterns: f'{_RUN}(?P<secret>{pattern})'": "[rule.pattern for rule in RULES]",
     "evaluation.summarisers.reading: f\"^content {opening['index']}\\\\b[^\\\\n]*>>>$\"": (
         "[re.compile('^content 1\\\\b[^\\\\n]*>>>$', re.MULTILINE)]"
     ),

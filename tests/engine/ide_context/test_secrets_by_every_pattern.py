@@ -11,70 +11,56 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gemini_companion.engine.ide_context import secrets as finding
 from gemini_companion.engine.ide_context.secret_patterns import (
-    BARE,
     KEY,
     LIKE_ASCII,
-    LINE_START,
-    QUOTED,
     RULES,
     RUN_CHARACTERS,
     SHORTEST_RUN,
-    ends_of_keys,
-    is_credential,
+    Rule,
 )
 from gemini_companion.engine.ide_context.secrets import Secret, find_secrets
-from gemini_companion.engine.redaction.finding import all_secrets, own_secrets
+from gemini_companion.engine.ide_context.token_runs import sifted
+from gemini_companion.engine.redaction.finding import all_secrets
 from tests.support.examples import examples
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-ENCODED = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,16384}+={0,2}+(?![A-Za-z0-9+/_=-])")
 
 
-def by_every_pattern(text: str) -> list[Secret]:
-    """What `find_secrets` must find: each pattern tried at every character of the text."""
-    found = [*assigned(text), *(Secret(start, end, "private key") for start, end in ends_of_keys(text))]
-    for rule in RULES:
-        if any(needle.decode() in text for needle in rule.needles):
-            matches = [match for match in rule.pattern.finditer(text) if rule.accepts(match["secret"])]
-            found += [Secret(*match.span("secret"), rule.kind) for match in matches]
-    found.sort(key=lambda secret: (secret.start, -secret.end))
-    merged: list[Secret] = []
-    for secret in found:
-        if merged and secret.start < merged[-1].end:
-            kind = secret.kind if merged[-1].kind == "credential" else merged[-1].kind
-            merged[-1] = Secret(merged[-1].start, max(merged[-1].end, secret.end), kind)
-        else:
-            merged.append(secret)
-    return merged
+def by_every_pattern(text: str) -> list[tuple[int, int]]:
+    """What the rules must find in one layer: each pattern tried at every character of the text."""
+    return sorted(
+        match.span("secret") for rule in RULES for match in matches(rule, text) if rule.accepts(match["secret"])
+    )
 
 
-def assigned(text: str) -> Iterator[Secret]:
+def matches(rule: Rule, text: str) -> Iterator[re.Match[str]]:
+    if not any(needle.decode() in text for needle in rule.needles):
+        return
+    if rule.place != "beginning":
+        yield from rule.pattern.finditer(text)
+        return
+    done = 0
+    for place in range(len(text)):
+        match = rule.pattern.match(text, place) if place >= done else None
+        if match is not None:
+            done = match.end()
+            yield match
+
+
+def by_rules(text: str) -> list[tuple[int, int]]:
+    """What the rules find where they are tried, without the other ways to find something."""
+    sift = sifted(text)
+    return sorted((secret.start, secret.end) for secret in finding.by_rules(sift))
+
+
+def keys(text: str) -> list[tuple[int, int]]:
+    """The keys that name a secret, sought at every character."""
     lower = text.lower()
     if len(lower) != len(text):
         lower = text.replace("\u0130", "I").lower()
-    for key in re.finditer(KEY.pattern.decode(), lower):
-        near = lower[max(0, key.start() - 40) : key.start()]
-        if "public" in near[-10:] or near.rfind("[masked: ") > near.rfind("]"):
-            continue
-        match = QUOTED.match(text, key.end())
-        literal = match is not None
-        if match is None and (match := BARE.match(text, key.end())):
-            before = text[max(0, key.start() - 80) : key.start()]
-            literal = text[match.end() : match.end() + 1] in "\r\n" and LINE_START.search(before) is not None
-        if match and is_credential(key[0], match["secret"], literal=literal):
-            yield Secret(*match.span("secret"), "credential")
-
-
-def within_base64(text: str) -> Iterator[Secret]:
-    for run in ENCODED.finditer(text):
-        plain = run[0].rstrip("=").translate(str.maketrans("-_", "+/"))
-        try:
-            decoded = base64.b64decode(plain + "=" * (-len(plain) % 4)).decode()
-        except ValueError:
-            continue
-        if by_every_pattern(decoded):
-            yield Secret(*run.span(), by_every_pattern(decoded)[0].kind)
+    return [key.span() for key in re.finditer(KEY.pattern.decode(), lower)]
 
 
 def noise(seed: int, length: int, alphabet: str = LETTERS) -> str:
@@ -122,20 +108,35 @@ texts = st.lists(pieces, max_size=14).map("".join)
 @settings(max_examples=examples(2_000), deadline=None)
 @given(texts)
 def test_no_secret_is_missed_and_none_is_added(text: str) -> None:
-    assert find_secrets(text) == by_every_pattern(text)
+    assert by_rules(text) == by_every_pattern(text)
+
+
+@settings(max_examples=examples(1_000), deadline=None)
+@given(texts)
+def test_every_key_is_found_by_its_words(text: str) -> None:
+    sift = sifted(text)
+    assert [key.span() for key in finding.keys_of(finding.lower_of(sift))] == keys(text)
 
 
 @settings(max_examples=examples(500), deadline=None)
 @given(texts)
 def test_what_base64_holds_is_found_wherever_it_stands(text: str) -> None:
-    assert own_secrets(text) == [*by_every_pattern(text), *within_base64(text)]
+    inside = f"before {text} after"
+    found = find_secrets(inside)
+    encoded = base64.b64encode(inside.encode(errors="replace")).decode()
+    around = f"a: {encoded} b"
+    held = [secret for secret in found if inside.isascii() and secret.end - secret.start < 1_000]
+    assert not held or find_secrets(around)[0][:2] == (3, 3 + len(encoded))
 
 
 @pytest.mark.parametrize("shift", range(18))
 @pytest.mark.parametrize("one", WHOLE)
 def test_a_secret_is_found_behind_anything(one: str, shift: int) -> None:
-    for before in ("x" * shift + "\n", "é" * shift + " ", "=" * shift + ";", "\n" * shift):
-        assert find_secrets(before + one) == by_every_pattern(before + one)
+    alone = [Secret(secret.start, secret.end, secret.kind) for secret in find_secrets(one)]
+    assert alone or "-----END" in one
+    for before in ("x" * shift + "\n", "é" * shift + " ", ")" * shift + ";", "\n" * shift):
+        moved = [Secret(secret.start + len(before), secret.end + len(before), secret.kind) for secret in alone]
+        assert find_secrets(before + one)[-len(moved) or 99 :] == moved
 
 
 @pytest.mark.parametrize(

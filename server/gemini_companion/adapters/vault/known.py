@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.ide_context.secret_patterns import RUN_CHARACTERS, SHORTEST_RUN
@@ -44,6 +44,24 @@ def found_again(text: str, lines: Sequence[Sought]) -> list[Secret]:
         if not line.head_in_run or (in_runs and (line.head_in_run in in_runs or line.tail_in_run in in_runs))
         for start, end in _places(text, line.head, line.tail)
     ]
+
+
+def whole_again(text: str, known: Collection[str]) -> list[Secret]:
+    """Wherever one of these stands in a text as a run of token characters of its own, or behind a sign `=`.
+
+    That takes as long for ten thousand of them as for one.
+    """
+    if not known:
+        return []
+    sift = sifted(text)
+    found: list[Secret] = []
+    for start, end in sift.runs:
+        run = text[start:end]
+        for value in {run, run.rpartition("=")[2], run.rstrip("=.")}:
+            if value in known:
+                place = start + run.rfind(value)
+                found.append(Secret(place, place + len(value), "credential"))
+    return found
 
 
 def _sought(line: str) -> Sought:

@@ -19,7 +19,7 @@ from gemini_companion.adapters.keyrings import Keyring
 from gemini_companion.adapters.vault.betterleaks import Betterleaks
 from gemini_companion.adapters.vault.exports import authentic
 from gemini_companion.adapters.vault.keys import Key, Keys
-from gemini_companion.adapters.vault.known import Sought, found_again, sought_lines
+from gemini_companion.adapters.vault.known import Sought, found_again, sought_lines, whole_again
 from gemini_companion.adapters.vault.sealing import (
     STREAM,
     framed,
@@ -30,6 +30,7 @@ from gemini_companion.adapters.vault.sealing import (
     seal,
     unseal,
 )
+from gemini_companion.engine.ide_context.secret_patterns import SHORTEST_RUN
 from gemini_companion.engine.ide_context.secrets import Secret
 from gemini_companion.engine.redaction.documents import StandIn, redacted_document, unchanged
 from gemini_companion.engine.redaction.finding import Finder, all_secrets
@@ -80,6 +81,8 @@ class Vault:
         """By id."""
         self._pieces: deque[Sought] = deque(maxlen=_SOUGHT_AGAIN)
         """The newest of them, line by line."""
+        self._whole: dict[str, None] = {}
+        """All that are remembered and may stand for themselves, such as in a list of what was said."""
         self._is_told = False
 
     def has_key(self) -> bool:
@@ -185,7 +188,8 @@ class Vault:
         """
         with self._lock:
             latest = list(self._pieces)
-        return found_again(text, latest)
+            whole = self._whole
+        return found_again(text, latest) + whole_again(text, whole)
 
     def finder_of(self, sealed: Mapping[str, bytes]) -> Finder:
         """The same for these secrets, by id as a store keeps them; those that cannot be opened are left out."""
@@ -235,9 +239,12 @@ class Vault:
             return secret
         with self._lock:
             if len(self._secrets) >= _REMEMBERED:
-                del self._secrets[next(iter(self._secrets))]
+                oldest = self._secrets.pop(next(iter(self._secrets)))
+                self._whole.pop(oldest.rstrip("="), None)
             if secret_id not in self._secrets:
                 self._pieces.extend(sought_lines(secret))
+                if len(secret) >= SHORTEST_RUN:
+                    self._whole[secret.rstrip("=")] = None
             self._secrets[secret_id] = secret
         return secret
 

@@ -27,8 +27,11 @@ _SAID: Final = re.compile(
     + QUOTED_VALUE
 )
 _OPTION_BEFORE: Final = re.compile(rb"(?:\A|[\s\"'`=(\[,\\])--?[a-z0-9_-]{0,40}\Z")
-_LOGIN_BEFORE: Final = re.compile(rb"\b(?:login|account|user|username)[ \t]{1,8}+(?!(?:and|or|with|by|using|the|a|in|is|to)\s)[^\s,=()]{1,128}+[ \t\r\n]{1,16}+\Z"
-    rb"|\bmachine\s{1,8}+\S{1,128}+\s{1,16}+\Z")
+_LOGIN_BEFORE: Final = re.compile(
+    rb"\b(?:login|account|user|username)[ \t]{1,8}+(?!(?:and|or|with|by|using|the|a|in|is|to)\s)"
+    rb"[^\s,=()]{1,128}+[ \t\r\n]{1,16}+\Z"
+    rb"|\bmachine\s{1,8}+\S{1,128}+\s{1,16}+\Z"
+)
 _SQL_BEFORE: Final = re.compile(
     rb"(?:\b(?:create|alter)\s{1,8}(?:user|role|login|group|credential|certificate|master|symmetric|application)\b[^;]{0,160}"
     rb"|\b(?:set|encrypted|unencrypted|identified with \S{1,64} by)\s{1,8})\Z"
@@ -82,7 +85,9 @@ def _is_given(value: str) -> bool:
     """Whether a value is no word, no name of a kind of value as manuals have it, and no name in code."""
     if value.isupper() and "_" in value:
         return False
-    return looks_invented(value) or (any(map(str.isdigit, value)) and value.isalnum() and len(value) >= 6 and not _NAME.fullmatch(value))
+    return looks_invented(value) or (
+        any(map(str.isdigit, value)) and value.isalnum() and len(value) >= 6 and not _NAME.fullmatch(value)
+    )
 
 
 _NAME: Final = re.compile(r"[A-Z]?[a-z]+\d|[a-z]+\d[a-z]*|v?\d+|[A-Z_]+\d?|0x[0-9a-fA-F]+|[0-9a-f]{7,64}")
@@ -136,10 +141,10 @@ _OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     **dict.fromkeys(("mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport"), ("-p",)),
     **dict.fromkeys(("sqlcmd", "bcp", "isql", "osql"), ("-P",)),
+    **dict.fromkeys(("ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami", "ldappasswd"), ("-w", "-s")),
     **dict.fromkeys(
-        ("ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami", "ldappasswd"), ("-w", "-s")
+        ("docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "az", "oc", "cf"), ("login -p",)
     ),
-    **dict.fromkeys(("docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "az", "oc", "cf"), ("login -p",)),
     "openssl": ("-passin:", "-passout:", "-pass:", "-k"),
 }
 """Programs, and their options that a secret follows, at once or behind blanks. One that ends with a sign has it behind
@@ -148,7 +153,11 @@ that: `-u user:X`. One with a word before it has it behind that command alone.
 _OF_PROGRAMS: Final = {name.encode(): options for name, options in _OPTIONS.items()}
 _FLAGS: Final = tuple(
     sorted(
-        {option.rpartition(" ")[2].rstrip(":%,").lower().encode() for options in _OPTIONS.values() for option in options}
+        {
+            option.rpartition(" ")[2].rstrip(":%,").lower().encode()
+            for options in _OPTIONS.values()
+            for option in options
+        }
     )
 )
 _FLAG_STARTS: Final = (b" -", b"'-", b'"-', b" /p:")
@@ -252,7 +261,9 @@ def _argument(text: str, start: int, end: int, sign: str) -> Span | None:
             return None
         start = place + 1
     value = text[start:last]
-    is_one = len(value) >= 3 and value[0] != "-" and not is_placeholder(value) and not value.startswith(("file:", "env:"))
+    is_one = (
+        len(value) >= 3 and value[0] != "-" and not is_placeholder(value) and not value.startswith(("file:", "env:"))
+    )
     return (start, last) if is_one else None
 
 
@@ -273,7 +284,10 @@ class Form(NamedTuple):
     kind: str = "credential"
 
 
-_SCHEMES: Final = rb"(?:(?:bearer|basic|token|apikey|api-key|key|negotiate|jwt|oauth|digest|ssws|genie-?key|sso-key|bot|client-?id|pat|hmac|splunk)[ \t:=]{1,4}+)"
+_SCHEMES: Final = (
+    rb"(?:(?:bearer|basic|token|apikey|api-key|key|negotiate|jwt|oauth|digest|ssws|genie-?key|sso-key|bot|client-?id|pat"
+    rb"|hmac|splunk)[ \t:=]{1,4}+)"
+)
 _HEADER_VALUE: Final = rb"(?:token=|key=)?\\{0,8}+[\"']?(?P<secret>[a-z0-9._~+/=:|-]{8,4096}+)"
 
 
@@ -285,11 +299,9 @@ def _opens(value: str) -> bool:
 
 
 _CALL: Final = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+|[A-Z][A-Z_]+")
-_SINGLE: Final = re.compile(r"[a-z]{20,}|(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{16,}|(?=[A-Za-z]*[0-9])(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])[A-Za-z0-9]{10,}")
-
-
-def _is_hash_of_login(value: str) -> bool:
-    return holds_login(value)
+_SINGLE: Final = re.compile(
+    r"[a-z]{20,}|(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{16,}|(?=[A-Za-z]*[0-9])(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])[A-Za-z0-9]{10,}"
+)
 
 
 FORMS: Final[tuple[Form, ...]] = (
@@ -323,24 +335,34 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         (b":543", b":*:"),
-        re.compile(rb"(?<![^\s\"'`>])[a-z0-9.*_-]{1,253}:(?:543[0-9]|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<secret>[^\s:\"'`,]{3,256})"),
+        re.compile(
+            rb"(?<![^\s\"'`>])[a-z0-9.*_-]{1,253}:(?:543[0-9]|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<secret>[^\s:\"'`,]{3,256})"
+        ),
     ),
     Form(
         (b'auth"',),
         re.compile(rb"\"_?auth\\{0,8}+\"[ \t]{0,8}+:[ \t]{0,8}+\\{0,8}+\"(?P<secret>[a-z0-9+/]{8,2048}+={0,2})"),
         holds_login,
     ),
-    Form((b"_auth",), re.compile(rb"[:\s]_(?:auth|authtoken)[ \t]{0,4}+=[ \t]{0,4}+[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)")),
+    Form(
+        (b"_auth",),
+        re.compile(rb"[:\s]_(?:auth|authtoken)[ \t]{0,4}+=[ \t]{0,4}+[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)"),
+    ),
     Form((b":_password",), re.compile(rb":_password[ \t]{0,4}+=[ \t]{0,4}+[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)")),
     Form(
         (b"sessid", b"sessionid", b"connect.sid"),
-        re.compile(rb"(?:phpsessid|jsessionid|aspsessionid\w{0,16}|asp\.net_sessionid|connect\.sid)[\"']?[ \t]{0,4}+[=:][ \t]{0,4}+[\"']?(?P<secret>[a-z0-9%._~+/-]{16,512}+)"),
+        re.compile(
+            rb"(?:phpsessid|jsessionid|aspsessionid\w{0,16}|asp\.net_sessionid|connect\.sid)[\"']?"
+            rb"[ \t]{0,4}+[=:][ \t]{0,4}+[\"']?(?P<secret>[a-z0-9%._~+/-]{16,512}+)"
+        ),
         looks_random,
     ),
     Form(
         (b"sudo -s", b"--password-stdin", b"passwd --stdin", b"chpasswd"),
         re.compile(
-            rb"\becho[ \t]{1,4}+(?:-[ne]{1,2}[ \t]{1,4}+)?\\{0,8}+[\"']?(?:[a-z_][a-z0-9_-]{0,32}:)?(?P<secret>[^\s\"'`|;&\\]{3,256}+)\\{0,8}[\"']?[ \t]{0,4}+\|[ \t]{0,4}+[^\n|]{0,120}?(?:sudo -s|--password-stdin|passwd --stdin|chpasswd)"
+            rb"\becho[ \t]{1,4}+(?:-[ne]{1,2}[ \t]{1,4}+)?\\{0,8}+[\"']?(?:[a-z_][a-z0-9_-]{0,32}:)?"
+            rb"(?P<secret>[^\s\"'`|;&\\]{3,256}+)\\{0,8}[\"']?[ \t]{0,4}+\|[ \t]{0,4}+[^\n|]{0,120}?"
+            rb"(?:sudo -s|--password-stdin|passwd --stdin|chpasswd)"
         ),
     ),
     Form(
@@ -349,7 +371,9 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
 )
 
-_COOKIE: Final = re.compile(rb"\bcookies?\\{0,8}+[\"'`]?[ \t]{0,8}+(?:=>|[:=,])[ \t]{0,8}+(?:\\{0,8}+[\"'`])?+(?=[a-z0-9_.$-]{1,64}+=)")
+_COOKIE: Final = re.compile(
+    rb"\bcookies?\\{0,8}+[\"'`]?[ \t]{0,8}+(?:=>|[:=,])[ \t]{0,8}+(?:\\{0,8}+[\"'`])?+(?=[a-z0-9_.$-]{1,64}+=)"
+)
 _PAIR: Final = re.compile(r"[ \t]{0,8}([A-Za-z0-9_.$-]{1,64}+)=([^;,\s\"'`\\]{0,4096}+);?")
 _SESSION: Final = re.compile(r"(?i)sess|sid\b|auth|token|jwt|login|remember|csrf|xsrf|secret|key|\bid\b")
 

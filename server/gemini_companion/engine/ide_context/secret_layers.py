@@ -1,8 +1,8 @@
 """What stands behind escapes and encodings in a text, and where: the next layer, which may have another behind it.
 
-Escapes of programming languages, of JSON, of addresses and of HTML, colours of terminals, base64 (also of addresses, in
-lines, compressed, of UTF-16) and hexadecimal digits. Whoever looks for something looks through `layers` with all that he
-has. Nothing here says what is a secret.
+Escapes of programming languages, of JSON, of addresses and of HTML, colours of terminals, base64 (also of addresses,
+in lines, compressed by gzip, of UTF-16) and hexadecimal digits. Whoever looks for something looks through `layers` with
+all that he has. Nothing here says what is a secret.
 
 A layer has what changes alone, with what stands near it. Each is at most as long as twice the one before, and is made in
 time proportional to that.
@@ -34,21 +34,34 @@ _ESCAPES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "\\",
         re.compile(
-            r"\\\\{0,63}+(?:[nrtbfv0/\"'`$&=:]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|[0-3][0-7]{2}|\r?\n)"
+            r"\\\\{0,63}+(?:[0-3][0-7]{2}|[nrtbfv0/\"'`$&=:]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|\r?\n)"
         ),
     ),
     ("%", re.compile(r"%(?:25){0,8}[0-9A-Fa-f]{2}")),
     ("&", re.compile(r"&(?:amp;){0,8}(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-zA-Z]{2,8});")),
     ("\x1b", re.compile(r"\x1b\[[0-9;:?]{0,32}[A-Za-z]")),
-    *((sign, re.compile(sign)) for sign in "\u00ad\u200b\u200c\u200d\u2060\ufeff"),
 )
 """By the sign that each begins with. One that is escaped again and again is one: `\\\\n`, `%250A`, `&amp;quot;`."""
+_UNSEEN: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 _SIGNS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": "\n", "v": "\n", "0": " "}
 _BESIDE: Final = re.compile(r"[A-Za-z0-9+/_.~=-]{10}")
 _IN_A_TOKEN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-.~=:@")
 _TELLING: Final = tuple(
     word.encode()
-    for word in ("pass", "pwd", "secret", "token", "credential", "key", "auth", "login", "cookie", "identified", "://")
+    for word in (
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "credential",
+        "key",
+        "auth",
+        "login",
+        "cookie",
+        "identified",
+        "://",
+        " -",
+    )
 )
 _FAR: Final = 160
 """Characters around an escape that go along."""
@@ -176,6 +189,8 @@ def _add_unescaped(layer: Layer, sift: Sifted) -> None:
         for found in pattern.finditer(text)
         if (plain := _unescaped(found[0])) is not None
     ]
+    if not text.isascii():
+        escapes += [(*found.span(), "") for found in _UNSEEN.finditer(text)]
     if not escapes:
         return
     escapes.sort()
@@ -237,7 +252,7 @@ def _unescaped(escape: str) -> str | None:
         body = escape.replace("amp;", "") if escape != "&amp;" else escape
         plain = html.unescape(body)
         return plain[0] if plain != body and len(plain) == 1 else None
-    return ""
+    return " " if sign == "\x1b" and escape[-1] == "m" and escape[2:-1].strip("0;") else ""  # a colour begins a word
 
 
 def _character(number: int) -> str:
@@ -275,7 +290,9 @@ def _add_run(layer: Layer, text: str, lines: Sequence[Span]) -> None:
         found = _HEX_ASCII.search(encoded)
         if found is not None:
             offset = found.start() % 2
-            _add_bytes(layer, bytes.fromhex(encoded[offset : offset + (len(encoded) - offset) // 2 * 2]), lines, offset, 2, 1)
+            _add_bytes(
+                layer, bytes.fromhex(encoded[offset : offset + (len(encoded) - offset) // 2 * 2]), lines, offset, 2, 1
+            )
             layer.close()
             return
     if encoded.startswith(_GZIP):

@@ -238,7 +238,9 @@ _RUN = r"(?<![A-Za-z0-9])"
 """Where a token starts. A letter or digit before it would make its beginning the end of a name."""
 
 
-def _token(kind: str, needles: tuple[bytes, ...], pattern: str, accepts: Callable[[str], bool] = lambda _: True) -> Rule:
+def _token(
+    kind: str, needles: tuple[bytes, ...], pattern: str, accepts: Callable[[str], bool] = lambda _: True
+) -> Rule:
     """A kind whose beginning is enough. Of what follows as much counts as is of the alphabet."""
     return Rule(kind, needles, re.compile(f"{_RUN}(?P<secret>{pattern})"), accepts, "beginning")
 
@@ -286,6 +288,10 @@ def _is_bearer(value: str) -> bool:
     return (unlike_words(value) or _ONE_RUN.fullmatch(value) is not None) and not is_placeholder(value)
 
 
+def _is_no_example(value: str) -> bool:
+    return not is_placeholder(value)
+
+
 def holds_login(value: str) -> bool:
     """Whether base64 stands for `user:password`."""
     try:
@@ -306,7 +312,9 @@ RULES: Final[tuple[Rule, ...]] = (
     _token("GitHub token", (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"), r"gh[pousr]_[A-Za-z0-9]{30,}+"),
     _token("GitHub token", (b"github_pat_",), r"github_pat_[A-Za-z0-9_]{22,}+"),
     _token("GitLab token", (b"glpat-",), r"glpat-[A-Za-z0-9_-]{20,}+(?:\.[A-Za-z0-9]{2,16}+){0,4}"),
-    _token("GitLab token", (b"gl",), r"gl(?:dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-[A-Za-z0-9_-]{20,}+", _varied),
+    _token(
+        "GitLab token", (b"gl",), r"gl(?:dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-[A-Za-z0-9_-]{20,}+", _varied
+    ),
     _token("GitLab token", (b"GR1348941",), r"GR1348941[A-Za-z0-9_-]{20,}+"),
     _token("Slack token", (b"xox", b"xapp-"), r"(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9-]{10,}+"),
     Rule(
@@ -346,9 +354,13 @@ RULES: Final[tuple[Rule, ...]] = (
     _token("Vault token", (b"hvs.", b"hvb.", b"hvr."), r"hv[sbr]\.[A-Za-z0-9_-]{20,}+"),
     _within("Terraform token", (b".atlasv1.",), r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}+"),
     _token("Databricks token", (b"dapi",), r"dapi[0-9a-f]{32,}+(?:-[0-9])?"),
-    _token("Grafana token", (b"glsa_", b"glc_"), r"(?:glsa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}|glc_[A-Za-z0-9+/]{32,}+={0,2})"),
+    _token(
+        "Grafana token", (b"glsa_", b"glc_"), r"(?:glsa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}|glc_[A-Za-z0-9+/]{32,}+={0,2})"
+    ),
     _token("Shopify token", (b"shp",), r"shp(?:at|ca|pa|ss|ua|tka)_[0-9A-Fa-f]{32,}+"),
-    _token("Doppler token", (b"dp.",), r"dp\.(?:pt|st|ct|sa|scim|audit|said)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}+"),
+    _token(
+        "Doppler token", (b"dp.",), r"dp\.(?:pt|st|ct|sa|scim|audit|said)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}+"
+    ),
     _token("Linear key", (b"lin_",), r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}+"),
     _token("age key", (b"AGE-",), r"AGE-(?:SECRET-KEY-(?:PQ-)?1|PLUGIN-[A-Z0-9]{1,20}-1)[A-Z0-9]{50,}+"),
     _token("Notion token", (b"ntn_", b"secret_"), r"(?:ntn_[A-Za-z0-9]{40,}+|secret_[A-Za-z0-9]{40,}+)", _varied),
@@ -367,7 +379,9 @@ RULES: Final[tuple[Rule, ...]] = (
     _token(
         "Discord token",
         (b"MT", b"Mj", b"Mz", b"ND", b"NT", b"Nj", b"Nz", b"OD", b"OT"),  # base64 of a number
-        r"[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+", looks_random),
+        r"[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+",
+        looks_random,
+    ),
     _within("Azure client secret", (b"Q~",), r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}+"),
     _token("Groq key", (b"gsk_",), r"gsk_[A-Za-z0-9]{40,}+"),
     _token("xAI key", (b"xai-",), r"xai-[A-Za-z0-9]{60,}+"),
@@ -378,7 +392,9 @@ RULES: Final[tuple[Rule, ...]] = (
     _token("Postman key", (b"PMAK-",), r"PMAK-[0-9a-f]{24}-[0-9a-f]{30,}+"),
     _token("Figma token", (b"fig",), r"fig[a-z]_[A-Za-z0-9_-]{38,}+", _varied),
     _token("Airtable token", (b"pat",), r"pat[A-Za-z0-9]{14}\.[0-9a-f]{60,}+"),
-    _token("Atlassian token", (b"ATATT3", b"ATCTT3", b"ATBB"), r"(?:AT[AC]TT3[A-Za-z0-9_=-]{100,}+|ATBB[A-Za-z0-9]{28,}+)"),
+    _token(
+        "Atlassian token", (b"ATATT3", b"ATCTT3", b"ATBB"), r"(?:AT[AC]TT3[A-Za-z0-9_=-]{100,}+|ATBB[A-Za-z0-9]{28,}+)"
+    ),
     _token("Sourcegraph token", (b"sgp_",), r"sgp_(?:[A-Za-z0-9]{1,20}_)?[0-9a-f]{40,}+"),
     _token("Supabase key", (b"sbp_", b"sb_secret_"), r"(?:sbp_[0-9a-f]{40,}+|sb_secret_[A-Za-z0-9_-]{24,}+)"),
     _token("Pulumi token", (b"pul-",), r"pul-[0-9a-f]{40,}+"),
@@ -415,7 +431,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "password",
         (b"://",),
         re.compile(r"://[^\s:/?#@\"'`<>]{0,128}+:(?![$%]?[{<(]|\$\w|%\w\b|\*+@)(?P<secret>[^\s/\"'`<>]{1,256})@[^\s@]"),
-        lambda value: not is_placeholder(value),
+        _is_no_example,
         "text",
     ),
 )

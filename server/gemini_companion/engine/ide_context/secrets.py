@@ -114,24 +114,27 @@ def merged(found: list[Secret]) -> list[Secret]:
 
 def _secrets_in(sift: Sifted) -> list[Secret]:
     """What our own patterns find in one layer."""
-    lower = _lower(sift)
+    lower = lower_of(sift)
     found = list(_assigned_secrets(sift, lower))
     found += [Secret(*one) for one in form_secrets(sift.text, lower)]
     found += [Secret(start, end, "password") for start, end in command_secrets(sift.text, lower)]
     if KEY_NAME in sift.plain:
         found += [Secret(start, end, "private key") for start, end in ends_of_keys(sift.text)]
+    found += by_rules(sift)
+    return found
+
+
+def by_rules(sift: Sifted) -> Iterator[Secret]:
+    """What the table of issuers' forms finds."""
     for rule, match in _begun(sift):
         if rule.accepts(match["secret"]):
-            found.append(Secret(*match.span("secret"), rule.kind))
+            yield Secret(*match.span("secret"), rule.kind)
     for number in sorted(_tried(sift)):
         rule = RULES[number]
         for start, end in _searched(sift, rule):
-            found += [
-                Secret(*match.span("secret"), rule.kind)
-                for match in rule.pattern.finditer(sift.text, start, end)
-                if rule.accepts(match["secret"])
-            ]
-    return found
+            for match in rule.pattern.finditer(sift.text, start, end):
+                if rule.accepts(match["secret"]):
+                    yield Secret(*match.span("secret"), rule.kind)
 
 
 _NEEDLES: Final = [(needle, number, rule.place) for number, rule in enumerate(RULES) for needle in rule.needles]
@@ -211,7 +214,7 @@ def _assigned_secrets(sift: Sifted, lower: bytes) -> Iterator[Secret]:
     """Values of a key that names a secret."""
     text = sift.text
     has_signs = any(sign in sift.plain for sign in _SIGNS)
-    for key in _keys(lower):
+    for key in keys_of(lower):
         near = lower[max(0, key.start() - 40) : key.start()]
         if near.endswith(b"public") or b"public" in near[-10:] or near.rfind(_MASK) > near.rfind(b"]"):
             continue  # a public key, or the name of what was masked
@@ -242,7 +245,8 @@ def _is_literal(text: str, start: int, end: int) -> bool:
 
 _HEADER_START: Final = re.compile(r"([\"'])[A-Za-z][A-Za-z-]{0,40}\Z")
 _CONNECTION: Final = re.compile(
-    rb"(?:\A|[;\"'\s])(?:server|data source|host|user id|uid|user|database|initial catalog|accountname|endpoint|driver|dsn)="
+    rb"(?:\A|[;\"'\s])"
+    rb"(?:server|data source|host|user id|uid|user|database|initial catalog|accountname|endpoint|driver|dsn)="
 )
 _SENT: Final = re.compile(r"[;\"']|\s|\Z")
 
@@ -256,7 +260,7 @@ def _is_of_connection(text: str, lower: bytes, found: re.Match[str]) -> bool:
     return _CONNECTION.search(near) is not None and _SENT.match(text, found.end()) is not None
 
 
-def _keys(lower: bytes) -> Iterator[re.Match[bytes]]:
+def keys_of(lower: bytes) -> Iterator[re.Match[bytes]]:
     """The keys that name a secret. Their words are sought one by one, which takes a fifth of the pattern's time."""
     around = [
         (max(0, place - before), place + after) for word, before, after in KEY_WORDS for place in places_of(lower, word)
@@ -265,7 +269,7 @@ def _keys(lower: bytes) -> Iterator[re.Match[bytes]]:
         yield from KEY.finditer(lower, start, end)
 
 
-def _lower(sift: Sifted) -> bytes:
+def lower_of(sift: Sifted) -> bytes:
     """The text in lower case, one byte a character, also where a letter of ASCII is the small one of another letter."""
     text = sift.text
     if text.isascii() or not ("\u0130" in text or "\u212a" in text):
