@@ -27,6 +27,11 @@ pytestmark = pytest.mark.e2e
 CHANGED = PARSER.replace("split()", "split(',')")
 LONG = "".join(f"LINE_{number} = {number}\n" for number in range(300)) + "LAST = '" + "x" * 2_000 + "!'\n"
 EDIT = ("replace", {"file_path": "parser.py", "old_string": "split()", "new_string": "split(',')"})
+TABS = {
+    "header": "",
+    "question": "Tabs or spaces?",
+    "options": [{"label": "Tabs", "description": ""}, {"label": "Spaces", "description": ""}],
+}
 STORY: Mapping[str, tuple[Step, ...]] = {
     "Split at commas.": (Step("edit", (EDIT,)), Step("over", says="That was it.")),
     "Make it long.": (
@@ -35,7 +40,7 @@ STORY: Mapping[str, tuple[Step, ...]] = {
     ),
     "Run it.": (Step("run", (("run_shell_command", {"command": "touch one"}),)), Step("over", says="That was it.")),
     "Ask me.": (
-        Step("ask", (("ask_user", {"question": "Tabs or spaces?", "options": ["Tabs", "Spaces"]}),)),
+        Step("ask", (("ask_user", {"questions": [TABS]}),)),
         Step("over", says="That was it."),
     ),
 }
@@ -102,8 +107,8 @@ def emacs() -> Sequence[str]:
 
 NEOVIM = Kind(
     command=neovim,
-    question=r"join(getbufline(bufnr('gemini://question'), 1, '$'), \"\n\")".replace('\\"', '"'),
-    text=r"join(getbufline(bufnr('parser.py'), 1, '$'), \"\n\") .. \"\n\"".replace('\\"', '"'),
+    question="join(getbufline(bufnr('gemini://question'), 1, '$'), \"\\n\")",
+    text="join(getbufline(bufnr('parser.py'), 1, '$'), \"\\n\") .. \"\\n\"",
     here="expand('%') ==# 'parser.py'",
     other_window="\x17b",
     write=":set paste\rGo",
@@ -327,7 +332,7 @@ def test_a_yes_for_the_session_and_for_always_is_not_asked_about_again(desk: Des
 
 def test_a_text_that_the_person_corrects_is_what_is_written(desk: Desk) -> None:
     desk.prompt("Make it long.")
-    desk.is_asked("Write long.py?")
+    desk.is_asked("Create long.py?")
     desk.answer("e")
     desk.terminal.type("FIRST = 1\r\x03\x03" if desk.kind is EMACS else "OFIRST = 1\x1b:write\r")
     desk.is_told("")
@@ -338,7 +343,7 @@ def test_a_text_that_the_person_corrects_is_what_is_written(desk: Desk) -> None:
 
 def test_the_whole_change_is_shown_however_long(desk: Desk) -> None:
     desk.prompt("Make it long.")
-    shown = desk.is_asked("Write long.py?")
+    shown = desk.is_asked("Create long.py?")
     for line in LONG.splitlines():
         assert f"\n+{line}\n" in shown
 
