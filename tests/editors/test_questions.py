@@ -187,7 +187,9 @@ class Desk:
 
 
 @contextmanager
-def desk_of(kind: Kind, tmp_path: Path, settings: Mapping[str, Any] = {}) -> Generator[Desk]:
+def desk_of(
+    kind: Kind, tmp_path: Path, settings: Mapping[str, Any] = {}, file: Sequence[str] = ("parser.py",)
+) -> Generator[Desk]:
     """A desk with the editor of a kind."""
     worker, command, workspace = Worker(STORY), kind.command(), make_workspace(tmp_path)
     own = tmp_path / "home" / ".gemini" / "settings.json"
@@ -199,7 +201,10 @@ def desk_of(kind: Kind, tmp_path: Path, settings: Mapping[str, Any] = {}) -> Gen
             "GOOGLE_GEMINI_BASE_URL": emulator.base_url,
             **{f"XDG_{name}_HOME": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")},
         }
-        with Terminal(command, workspace, environment) as terminal:
+        with Terminal([*command[:-1], *file], workspace, environment) as terminal:
+            if not file or file[0] != "parser.py":
+                yield Desk(kind, terminal, worker, emulator, workspace)
+                return
             terminal.until(kind.here)
             if kind is NEOVIM:
                 terminal.until("luaeval('#vim.lsp.get_clients()')")
@@ -379,3 +384,28 @@ def test_a_plugins_menu_is_not_what_asks_in_neovim(tmp_path: Path) -> None:
         desk.is_told("Applied")
         assert desk.disk == CHANGED
         assert desk.terminal.ask("get(g:, 'menus', 0)") == 0
+
+
+# ---- starting
+
+
+def test_neovim_without_the_daemon_on_its_path_says_so(tmp_path: Path) -> None:
+    command = [*neovim()[:5], "--headless", "-c", "Gemini hi", "-c", "qall!"]
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert "gemini-companion is not on Neovim's PATH: install Gemini Companion" in ended.stderr
+
+
+def test_emacs_without_the_daemon_on_its_path_says_so(tmp_path: Path) -> None:
+    found, own = emacs()[0], str(configuration("emacs"))
+    command = [found, "--batch", "--funcall", "package-activate-all", "-l", own, "--eval", '(gemini "hi")']
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert "gemini-companion is not on Emacs’s exec-path: install Gemini Companion" in ended.stderr.replace("'", "’")
+
+
+@pytest.mark.parametrize("file", [[], ["notes"]])
+def test_neovim_asks_without_a_file_and_in_one_of_no_type(tmp_path: Path, file: list[str]) -> None:
+    with desk_of(NEOVIM, tmp_path, file=file) as desk:
+        desk.prompt("Split at commas.")
+        desk.is_asked("Edit parser.py?")
