@@ -80,11 +80,11 @@ def test_the_sdk_is_sent_the_selection_and_the_unsaved_text(online: tuple[dict[s
 def test_an_answer_is_cancelled_half_way_and_the_chat_goes_on(online: tuple[dict[str, Any], Emulator]) -> None:
     saw, _ = online
     assert "a time." not in saw["cancelled"]
-    assert saw["cancelled"].rstrip().endswith("*(No answer.)*")
+    assert saw["cancelled"].rstrip().endswith("*(It ends here.)*")
     assert "You said:" in saw["after_cancel"]
 
 
-def test_emacs_is_asked_in_the_minibuffer_before_a_change_and_a_command_and_a_stop_ends_the_command(
+def test_emacs_is_asked_before_a_change_and_a_command_and_a_stop_ends_the_command(
     command: list[str], tmp_path: Path
 ) -> None:
     saw, workspace = play_work(tmp_path, command, SCRIPTS / "agent.el")
@@ -98,7 +98,7 @@ def test_emacs_is_asked_in_the_minibuffer_before_a_change_and_a_command_and_a_st
     assert saw["worked"].rstrip().endswith("It splits at commas.")
     assert saw["buffer"] == PARSER.replace("split()", "split(',')")
     assert "sleep 600" in endless
-    assert saw["stopped"].rstrip().endswith("*(No answer.)*")
+    assert saw["stopped"].rstrip().endswith("*(It ends here.)*")
 
 
 def test_the_file_is_clean_to_the_byte_compiler(command: list[str], tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ def test_the_sdk_is_sent_the_selection_and_the_unsaved_text_but_no_secret(online
 def test_an_answer_is_cancelled_half_way(online: Saw) -> None:
     assert "Once upon" in online["answers"]
     assert "a time." not in online["answers"]
-    assert online["answers"].rstrip().endswith("*(No answer.)*")
+    assert online["answers"].rstrip().endswith("*(It ends here.)*")
     assert len(online.of("turnCancelled")) == 1
 
 

@@ -27,6 +27,11 @@ pytestmark = pytest.mark.e2e
 CHANGED = PARSER.replace("split()", "split(',')")
 LONG = "".join(f"LINE_{number} = {number}\n" for number in range(300)) + "LAST = '" + "x" * 2_000 + "!'\n"
 EDIT = ("replace", {"file_path": "parser.py", "old_string": "split()", "new_string": "split(',')"})
+TABS = {
+    "header": "",
+    "question": "Tabs or spaces?",
+    "options": [{"label": "Tabs", "description": ""}, {"label": "Spaces", "description": ""}],
+}
 STORY: Mapping[str, tuple[Step, ...]] = {
     "Split at commas.": (Step("edit", (EDIT,)), Step("over", says="That was it.")),
     "Make it long.": (
@@ -35,7 +40,7 @@ STORY: Mapping[str, tuple[Step, ...]] = {
     ),
     "Run it.": (Step("run", (("run_shell_command", {"command": "touch one"}),)), Step("over", says="That was it.")),
     "Ask me.": (
-        Step("ask", (("ask_user", {"question": "Tabs or spaces?", "options": ["Tabs", "Spaces"]}),)),
+        Step("ask", (("ask_user", {"questions": [TABS]}),)),
         Step("over", says="That was it."),
     ),
 }
@@ -102,8 +107,8 @@ def emacs() -> Sequence[str]:
 
 NEOVIM = Kind(
     command=neovim,
-    question=r"join(getbufline(bufnr('gemini://question'), 1, '$'), \"\n\")".replace('\\"', '"'),
-    text=r"join(getbufline(bufnr('parser.py'), 1, '$'), \"\n\") .. \"\n\"".replace('\\"', '"'),
+    question="join(getbufline(bufnr('gemini://question'), 1, '$'), \"\\n\")",
+    text="join(getbufline(bufnr('parser.py'), 1, '$'), \"\\n\") .. \"\\n\"",
     here="expand('%') ==# 'parser.py'",
     other_window="\x17b",
     write=":set paste\rGo",
@@ -182,7 +187,9 @@ class Desk:
 
 
 @contextmanager
-def desk_of(kind: Kind, tmp_path: Path, settings: Mapping[str, Any] = {}) -> Generator[Desk]:
+def desk_of(
+    kind: Kind, tmp_path: Path, settings: Mapping[str, Any] = {}, file: Sequence[str] = ("parser.py",)
+) -> Generator[Desk]:
     """A desk with the editor of a kind."""
     worker, command, workspace = Worker(STORY), kind.command(), make_workspace(tmp_path)
     own = tmp_path / "home" / ".gemini" / "settings.json"
@@ -194,7 +201,10 @@ def desk_of(kind: Kind, tmp_path: Path, settings: Mapping[str, Any] = {}) -> Gen
             "GOOGLE_GEMINI_BASE_URL": emulator.base_url,
             **{f"XDG_{name}_HOME": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")},
         }
-        with Terminal(command, workspace, environment) as terminal:
+        with Terminal([*command[:-1], *file], workspace, environment) as terminal:
+            if not file or file[0] != "parser.py":
+                yield Desk(kind, terminal, worker, emulator, workspace)
+                return
             terminal.until(kind.here)
             if kind is NEOVIM:
                 terminal.until("luaeval('#vim.lsp.get_clients()')")
@@ -327,7 +337,7 @@ def test_a_yes_for_the_session_and_for_always_is_not_asked_about_again(desk: Des
 
 def test_a_text_that_the_person_corrects_is_what_is_written(desk: Desk) -> None:
     desk.prompt("Make it long.")
-    desk.is_asked("Write long.py?")
+    desk.is_asked("Create long.py?")
     desk.answer("e")
     desk.terminal.type("FIRST = 1\r\x03\x03" if desk.kind is EMACS else "OFIRST = 1\x1b:write\r")
     desk.is_told("")
@@ -338,7 +348,7 @@ def test_a_text_that_the_person_corrects_is_what_is_written(desk: Desk) -> None:
 
 def test_the_whole_change_is_shown_however_long(desk: Desk) -> None:
     desk.prompt("Make it long.")
-    shown = desk.is_asked("Write long.py?")
+    shown = desk.is_asked("Create long.py?")
     for line in LONG.splitlines():
         assert f"\n+{line}\n" in shown
 
@@ -374,3 +384,28 @@ def test_a_plugins_menu_is_not_what_asks_in_neovim(tmp_path: Path) -> None:
         desk.is_told("Applied")
         assert desk.disk == CHANGED
         assert desk.terminal.ask("get(g:, 'menus', 0)") == 0
+
+
+# ---- starting
+
+
+def test_neovim_without_the_daemon_on_its_path_says_so(tmp_path: Path) -> None:
+    command = [*neovim()[:5], "--headless", "-c", "Gemini hi", "-c", "qall!"]
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert "gemini-companion is not on Neovim's PATH: install Gemini Companion" in ended.stderr
+
+
+def test_emacs_without_the_daemon_on_its_path_says_so(tmp_path: Path) -> None:
+    found, own = emacs()[0], str(configuration("emacs"))
+    command = [found, "--batch", "--funcall", "package-activate-all", "-l", own, "--eval", '(gemini "hi")']
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert "gemini-companion is not on Emacs’s exec-path: install Gemini Companion" in ended.stderr.replace("'", "’")
+
+
+@pytest.mark.parametrize("file", [[], ["notes"]])
+def test_neovim_asks_without_a_file_and_in_one_of_no_type(tmp_path: Path, file: list[str]) -> None:
+    with desk_of(NEOVIM, tmp_path, file=file) as desk:
+        desk.prompt("Split at commas.")
+        desk.is_asked("Edit parser.py?")

@@ -101,7 +101,7 @@ def test_the_sdk_is_sent_the_selection_and_the_unsaved_text(online: tuple[dict[s
 def test_an_answer_is_cancelled_half_way_and_the_chat_goes_on(online: tuple[dict[str, Any], Emulator]) -> None:
     saw, _ = online
     assert "a time." not in saw["cancelled"]
-    assert saw["cancelled"].rstrip().endswith("*(No answer.)*")
+    assert saw["cancelled"].rstrip().endswith("*(It ends here.)*")
     assert "You said:" in saw["after_cancel"]
 
 

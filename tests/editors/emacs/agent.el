@@ -1,15 +1,17 @@
-;;; agent.el --- The model reads, changes a file and runs a command; the person answers in the minibuffer  -*- lexical-binding: t -*-
+;;; agent.el --- The model reads, changes a file and runs a command; the person goes to each question  -*- lexical-binding: t -*-
 
 ;;; Code:
 
 (defvar questions nil "What the person was asked, newest first.")
 (defvar refuses nil "Whether the person says no.")
 
-(defun answer-question (prompt collection &rest _)
-  "Write down PROMPT, and choose from COLLECTION what the person would."
-  (push prompt questions)
-  (let ((titles (all-completions "" collection)))
-    (or (cl-find (if refuses "No" "Yes") titles :test #'string=) (error "There is no such answer among %S" titles))))
+(defun answer-question ()
+  "Go to what is asked, write it down, and say what the person would."
+  (when (and gemini-companion--questions (not gemini-companion--reached))
+    (gemini-answer)
+    (push (with-current-buffer "*Gemini asks*" (buffer-string)) questions)
+    (let ((last-command-event (if refuses ?n ?y)))
+      (gemini-companion-key))))
 
 (defun lines ()
   "The text of the file's buffer."
@@ -17,9 +19,8 @@
 
 (defun play ()
   "Work for a while."
-  (advice-add 'completing-read :override #'answer-question)
-  (setq eglot-confirm-server-initiated-edits nil
-        refuses t)
+  (run-with-timer 0.01 0.01 #'answer-question)
+  (setq refuses t)
   (note 'declined (asked (lambda () (gemini "Run it."))))
   (setq refuses nil)
   (note 'worked (asked (lambda () (gemini "Split at commas."))))

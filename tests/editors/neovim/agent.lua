@@ -1,13 +1,17 @@
--- The model reads, changes a file and runs a command; the person answers in the editor's own menu, and takes it back.
+-- The model reads, changes a file and runs a command; the person goes to each question, says yes to it, and takes the change back.
 return function(person)
   local record, keys = person.record, person.keys
   record.asked = {}
-  vim.ui.select = function(actions, opts, choose)
-    table.insert(record.asked, opts.prompt)
-    for _, action in ipairs(actions) do
-      if action.title == 'Yes' then return choose(action) end
+  vim.ui.select = function() error('a menu of a plugin is no place for consent') end
+  local function question() return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('gemini://question'), 0, -1, false), '\n') end
+  local answering = vim.uv.new_timer()
+  answering:start(10, 10, vim.schedule_wrap(function()
+    local asked = question():match('^Gemini asks. To answer: :GeminiAnswer\n\n(.*)')
+    if asked then
+      table.insert(record.asked, asked)
+      keys(':GeminiAnswer<CR>y')
     end
-  end
+  end))
 
   record.worked = person.asked(':Gemini Split at commas.<CR>')
   record.buffer = person.lines()
@@ -22,6 +26,7 @@ return function(person)
     keys(':GeminiCancel<CR>')
   end)
 
+  answering:close()
   record.reverted = person.notified(function() keys(':GeminiRevert<CR>') end)
   person.await('the old text', function() return not person.lines():find("split(',')", 1, true) end)
   record.buffer_after = person.lines()

@@ -1,5 +1,6 @@
-" The built-in model is plainly asked to change a file and to run something; without a terminal Vim answers no by itself.
+" The model is asked to change a file and to run something; what it asks is refused.
 function! Play() abort
+  let refusing = timer_start(10, 'Refuse', {'repeat': -1})
   let g:record.declined = Asked('Gemini rename total to sum_of in parser.py')
   let g:record.mode = Shown('GeminiMode acceptEdits')
   let g:record.changed = Asked('Gemini rename total to sum_of in parser.py')

@@ -35,6 +35,13 @@ function! Shown(command) abort
   return trim(execute('messages'))
 endfunction
 
+" Goes to what is asked, and says no to it.
+function! Refuse(timer) abort
+  if join(getbufline(bufnr('\[Gemini asks'), 1, 2)) =~# '^Gemini asks. To answer'
+    GeminiRefuse
+  endif
+endfunction
+
 try
   execute 'source' $SCENARIO
   call Play()

@@ -1,6 +1,6 @@
-" The model reads, changes a file and runs a command. Without a terminal Vim's confirm() answers by its last button, which is no;
-" what a person would press is put into the answers to the editor's requests instead.
+" The model is asked to change a file and to run something; what it asks is refused.
 function! Play() abort
+  let refusing = timer_start(10, 'Refuse', {'repeat': -1})
   let g:record.declined = Asked('Gemini Run it.')
   let g:record.mode = Shown('GeminiMode acceptEdits')
   let g:record.worked = Asked('Gemini Split at commas.')
