@@ -1,6 +1,7 @@
 /** How things stand, read from the panel's state: what hinders a prompt, and which notices stand above the composer. Pure. */
 import type { Action, ErrorView, PanelState } from "../../src/panel/contract.js";
 import { QUEUE_LIMIT } from "../../src/panel/limits.js";
+import { untrustedHint } from "../../src/panel/trustText.js";
 import { t } from "../strings.js";
 
 export interface Notice {
@@ -94,7 +95,7 @@ export function notices(state: PanelState, total: number): readonly Notice[] {
       key: "untrusted",
       level: "info",
       message: t("Restricted Mode: this workspace is not trusted."),
-      hint: t("Until you trust it, its settings are ignored and files named with @ are not read."),
+      hint: untrustedHint(t),
       actions: [action("manageTrust", t("Manage Trust"))],
     });
   }

@@ -17,6 +17,7 @@ import { isOwnModel, OFFLINE_MODEL } from "../../panel/models.js";
 import type { CompressionStatusReport, Constraint, ContextFile, ModelReport, SessionInfo } from "../../protocol.gen.js";
 import type { HoldReason } from "./queue.js";
 import type { Translate } from "./words.js";
+import { untrustedHint } from "../../panel/trustText.js";
 
 export interface PanelSources {
   readonly daemon: DaemonView;
@@ -174,13 +175,9 @@ function bannerOf(sources: PanelSources, t: Translate): PanelState["banner"] {
     );
   }
   if (!sources.trusted) {
-    return note(
-      "warning",
-      "untrustedWorkspace",
-      t("This workspace is not trusted."),
-      t("Until you trust it, its settings are ignored and no text of its files goes along but what you select."),
-      [{ id: "manageTrust", label: t("Manage Trust") }],
-    );
+    return note("warning", "untrustedWorkspace", t("This workspace is not trusted."), untrustedHint(t), [
+      { id: "manageTrust", label: t("Manage Trust") },
+    ]);
   }
   if (answersOffline(sources) && sources.models?.hint === "" && !sources.knowsOffline) {
     return note(

@@ -30,6 +30,20 @@ export function trust(set: Stage): void {
       .waitFor();
     await picture(set, "restricted-receipt");
 
+    // What the model reads for itself is read unasked; the notice says that it may, and the answer what was read.
+    await below(panel)
+      .getByText(/Gemini may read files when it needs them/)
+      .waitFor();
+    await set.emulator.script([
+      { pieces: [{ call: "read_file", args: { file_path: "src/tokenizer.py" } }] },
+      { pieces: ["I have read it."] },
+    ]);
+    await panel.ask("What does it do?", "I have read it.");
+    const told = (await set.emulator.requests("streamGenerateContent")).at(-1);
+    expect(JSON.stringify(told?.responses)).toContain("isspace");
+    await panel.answers.last().getByText("Read src/tokenizer.py").waitFor();
+    await picture(set, "restricted-read");
+
     await panel.frame.evaluate(() => (document.body.dataset["witness"] = "the same page"));
     // An answer that is being made meanwhile goes on: the daemon stays.
     const daemons = set.server.daemons().map(({ pid }) => pid);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { QUEUE_LIMIT } from "../../../src/panel/limits.js";
+import { untrustedHint } from "../../../src/panel/trustText.js";
 import { hindrance, notices } from "../../../webview/shell/standing.js";
 import { baseState } from "../../panel/chatRows.js";
 import { fixtures, type FixtureName } from "../../panel/fixtures.js";
@@ -54,6 +55,12 @@ describe("the notices above the composer", () => {
     expect(actionsIn("daemonLost")).toContain("restartDaemon");
     expect(actionsIn("readOnly")).toEqual(["forkSession", "takeOver"]);
     expect(actionsIn("untrusted")).toEqual(["manageTrust"]);
+  });
+
+  it("say of a folder that is not trusted what the host's banner says", () => {
+    const [notice] = notices(stateOf("untrusted"), 2);
+    expect(notice?.hint).toBe(untrustedHint((text) => text));
+    expect(notice?.hint).toContain("Gemini may read files when it needs them");
   });
 
   it("do not offer twice what the banner offers", () => {

@@ -49,11 +49,15 @@ describe("the rows of tools", () => {
     expect(lines()).toEqual(["Run pytest -q tests && rm -rf build · failed · exit code 1 · 4 s"]);
   });
 
-  it("of neighbours that only looked are one row that opens", () => {
+  it("of neighbours that only looked are one row, which names what was read, and opens", () => {
+    const READ = "Read src/tokenizer.py, Read src/parser.py, Read tests/test_tokenizer.py";
     show(live([...lookedAt, { ...commandRow, state: "ok" }]));
-    expect(lines()).toEqual(["Looked at 3 things · 1 s", "Run pytest -q tests && rm -rf build"]);
+    expect(lines()).toEqual([`Looked at 3 things: ${READ} · 1 s`, "Run pytest -q tests && rm -rf build"]);
     root.querySelector<HTMLDetailsElement>(".tool-group")?.setAttribute("open", "");
     expect(lines()).toHaveLength(5);
+    const many = [...lookedAt, ...lookedAt].map((tool, at) => ({ ...tool, id: `m${at}` }));
+    show(live(many));
+    expect(lines()[0]).toBe(`Looked at 6 things: ${READ}, Read src/tokenizer.py and 2 more · 1 s`);
   });
 
   it("join a group when they are done, and keep what was unfolded", () => {

@@ -1,10 +1,14 @@
 /** The calls of tools at one place of an answer: a folded line for each, and one for neighbours that only looked. */
 import type { ToolRow } from "../../../src/panel/contract.js";
+import { exactText } from "../../../src/panel/exact.js";
 import { TOOL_KINDS } from "../../../src/panel/tools.js";
 import { element, setText } from "../element.js";
 import { durationText, plural } from "../texts.js";
 import type { RowContext } from "./rowView.js";
 import { ToolView } from "./toolView.js";
+
+/** So many of a group are named in its line. */
+const MOST_NAMED = 4;
 
 /** Neighbours of this many are put together. */
 const GROUPED = 2;
@@ -78,15 +82,13 @@ export class ToolList {
     this.#groups.set(id, group);
     const { language } = this.#context;
     const ms = run.reduce((sum, { durationMs }) => sum + (durationMs ?? 0), 0);
-    setText(
-      group.summary,
-      [
-        plural(run.length, "Looked at {0} thing", "Looked at {0} things", language),
-        ms > 0 && durationText(ms, language),
-      ]
-        .filter((part) => part !== false)
-        .join(" · "),
-    );
+    // What was read went to the model: it is named though the lines are folded.
+    const named = run.slice(0, MOST_NAMED).map(({ title }) => exactText(title));
+    const more = run.length - named.length;
+    const names = more > 0 ? language.t("{0} and {1} more", named.join(", "), more) : named.join(", ");
+    const looked = plural(run.length, "Looked at {0} thing", "Looked at {0} things", language);
+    const parts = [`${looked}: ${names}`, ms > 0 && durationText(ms, language)];
+    setText(group.summary, parts.filter((part) => part !== false).join(" · "));
     place(
       group.members,
       run.map((tool) => this.#elementOf(tool)),
