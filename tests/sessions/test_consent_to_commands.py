@@ -88,9 +88,7 @@ class Judge:
         decision: LineDecision = "ask"
         if words[0] in ("deny", "refuse"):
             decision = "deny" if words[0] == "deny" else "refuse"
-        elif words[0] == "look":
-            decision = "allow"
-        elif any(rule.command and words[: len(rule.command)] == rule.command for rule in rules):
+        elif words[0] == "look" or any(rule.command and words[: len(rule.command)] == rule.command for rule in rules):
             decision = "allow"
         suggested = ToolRule(tool="run_shell_command", decision="allow", command=words[:2])
         part = Part(text=line, decision=decision)

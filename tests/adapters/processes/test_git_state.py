@@ -18,7 +18,7 @@ pytestmark = pytest.mark.process
 BWRAP = (
     sys.platform == "linux"
     and Sandboxes(home="/nonexistent", private=(), environment=dict(os.environ), platform=sys.platform)
-    .choose(SandboxWish(), (), is_used=False)
+    .choose(SandboxWish(), ())
     .arguments
 )
 IDENTITY = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "init.defaultBranch=main")

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -331,9 +330,9 @@ def test_with_settings_of_ours_git_says_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("sandbox", ["off", "auto"])
+@pytest.mark.parametrize("wish", [SandboxWish(use="off"), SandboxWish(), SandboxWish(chat="chat")])
 async def test_the_runner_looks_with_settings_of_ours_and_leaves_nothing_behind(
-    tmp_path: Path, sandbox: Literal["off", "auto"]
+    tmp_path: Path, wish: SandboxWish
 ) -> None:
     work = tmp_path / "work"
     repository(work)
@@ -349,7 +348,7 @@ async def test_the_runner_looks_with_settings_of_ours_and_leaves_nothing_behind(
             cwd=str(work),
             roots=(str(work),),
             limit_seconds=PATIENCE,
-            sandbox=SandboxWish(use=sandbox),
+            sandbox=wish,
             on_output=lambda text: None,
             looks_in=str(work),
         )

@@ -102,7 +102,7 @@ class GitReader:
 
     async def _looked(self, repository: Repository, folder: str) -> tuple[bytes, bytes | None] | None:
         """What git says of the work tree and of the last commits; `None` if it fails."""
-        held = await asyncio.to_thread(self._sandboxes.choose, SandboxWish(), (), is_used=False)
+        held = await asyncio.to_thread(self._sandboxes.choose, SandboxWish(), ())
         shadow = await asyncio.to_thread(tempfile.mkdtemp, prefix=SHADOW)
         try:
             environment = {**self._environment, **await asyncio.to_thread(shadow_of, repository, shadow)}
@@ -118,6 +118,7 @@ class GitReader:
                 )
             return None if status is None else (status, log)
         finally:
+            held.release()
             await asyncio.to_thread(shutil.rmtree, shadow, ignore_errors=True)
 
     async def _run(
