@@ -23,6 +23,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = "of its parts"
     parts: tuple[Any, ...] = ()
     suggested: ToolRule | None = None
+    looks_in: str = ""
     by_rules: bool = False
 
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -212,7 +213,7 @@ def put(ground: Path, work: Path, named: bytes, *, is_hostile: bool) -> None:
     place = os.path.join(os.fsencode(work), named)
     source = ground / ("hostile" if is_hostile else "harmless") / ".git"
     if not os.path.lexists(place):
-        shutil.copytree(os.fsencode(source), place)
+        shutil.copytree(source, os.fsdecode(place))
 
 
 @pytest.mark.process
@@ -294,7 +295,7 @@ def test_settings_that_come_after_the_judgement_do_not_count(tmp_path: Path, lin
     hook.write_text(f"#!/bin/sh\ntouch '{canary}'\n")
     hook.chmod(0o755)
     (work / "a.txt").write_text("2\n")
-    how = {"cwd": work, "capture_output": True, "timeout": PATIENCE, "text": True}
+    how: dict[str, Any] = {"cwd": work, "capture_output": True, "timeout": PATIENCE, "text": True}
     ran = subprocess.run(["bash", "-c", line], env={**environment, **variables}, check=True, **how)
     assert ran.stdout
     assert not canary.exists()
