@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.tools.shell.paths import places_in
 from gemini_companion.tools.shell.script import NotPlain
+from gemini_companion.tools.shell.verdict import PathFacts
 from tests.support.shell_lines import HOME, ROOT, ToldFacts, judged, rule
 
 ALLOWED = (rule("curl"), rule("gcc"), rule("gadget"), rule("git", "commit"), rule("tar"), rule("gh"))
@@ -125,3 +127,22 @@ def test_what_is_attached_to_short_options_is_found(options: str, path: str) -> 
 @given(st.text(max_size=80))
 def test_any_word_can_be_looked_at(word: str) -> None:
     assert all(places_in(word, lambda _: True))
+
+
+@pytest.mark.parametrize(
+    ("words", "decision"),
+    [
+        ("-o Makefile", "ask"),
+        ("-oMakefile", "ask"),
+        ("--out=Makefile", "ask"),
+        ("--out Makefile", "ask"),
+        ("'Makefile: is missing'", "allow"),
+        ("--ext config,Makefile", "allow"),
+    ],
+)
+def test_a_file_that_is_not_there_is_one_that_may_be_made_only_by_its_whole_name(words: str, decision: str) -> None:
+    class Empty(ToldFacts):
+        def path(self, path: str) -> PathFacts:
+            return msgspec.structs.replace(super().path(path), kind="missing")
+
+    assert judged(f"gadget {words}", *ALLOWED, files=Empty()).decision == decision

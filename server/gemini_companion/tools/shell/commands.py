@@ -265,7 +265,8 @@ class CommandJudge:
             found = judged_path(path, cwds, "read", self._files)
             if found.decision == "allow":
                 facts = [self._files.path(posixpath.join(cwd, path)) for cwd in cwds]
-                if any(one.is_guarded for one in facts):
+                is_there = any(one.kind != "missing" for one in facts)
+                if any(one.is_guarded for one in facts) and (is_there or _may_be_made(path, word)):
                     found = Finding("ask", f"it may write {path}, which decides what runs")
                 elif any(one.write == "deny" for one in facts):
                     found = Finding("ask", f"it may write {path}, which a rule forbids")
@@ -350,6 +351,12 @@ class CommandJudge:
             if any(stem.endswith(one) or (is_package and folder.endswith(one)) for one in wanted):
                 return posixpath.basename(path)
         return ""
+
+
+def _may_be_made(part: str, word: str) -> bool:
+    """Whether a program may make a file of this name that is not there: more than a part of some text."""
+    whole = (word, word.partition("=")[2], word[2:])
+    return part in whole and re.fullmatch(r"[\w./@+~-]+", part) is not None
 
 
 def _values(name: str, argv: Sequence[str]) -> Iterator[str]:
