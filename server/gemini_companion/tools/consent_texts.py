@@ -210,7 +210,7 @@ def _is_foreign(sign: str) -> bool:
         return False
     from confusable_homoglyphs import categories
 
-    alphabet_of = cast("Callable[[str], str]", categories.alias)
+    alphabet_of = cast("Callable[[str], str]", vars(categories)["alias"])  # the library has no types
     return alphabet_of(sign) != "LATIN" or _folded(sign) != ""
 
 
