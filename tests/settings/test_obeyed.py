@@ -34,8 +34,8 @@ class Bench:
     def begin(self) -> Watch:
         return self.gate.begin([str(self.file)], [str(self.root)])
 
-    def end(self, watch: Watch, **more: bool) -> list[str]:
-        return [made.path for made in self.gate.end(watch, [str(self.file)], **more)]
+    def end(self, watch: Watch, *, goes_on: bool = False) -> list[str]:
+        return [made.path for made in self.gate.end(watch, [str(self.file)], goes_on=goes_on)]
 
     def read(self, gate: Gate | None = None, file: Path | None = None) -> str:
         path = file or self.file
