@@ -18,6 +18,7 @@ from tests.support.editor_client import SERVER, Editor, editor, server_environme
 from tests.support.emulator import Emulator, answer, call
 from tests.support.patience import PATIENCE
 from tests.support.planted_secrets import PLANTED, leaks_in
+from tests.support.secret_kinds import WRAPPINGS, kinds
 
 SAID = "\n".join(f"{number}. {one.text}" for number, one in enumerate(PLANTED))
 LONG = 400_000
@@ -240,3 +241,30 @@ async def test_redaction_that_is_turned_on_while_the_daemon_runs_counts_at_once_
         shown = json.dumps(await spoken.ask("gemini/session/history", {"view": "transcript"}))
         assert before.secret in shown
         assert after.secret in shown
+
+
+@pytest.mark.parametrize("wrapping", ["JSON in JSON in JSON", "an address twice", "base64 in lines", "HTML"])
+async def test_no_kind_of_secret_reaches_the_disk_behind_an_encoding(
+    desk: Desk, emulator: Emulator, wrapping: str
+) -> None:
+    planted = {channel: kinds(number) for number, channel in enumerate(("prompt", "output", "argument", "answer"))}
+    said = {
+        channel: "\n\n".join(WRAPPINGS[wrapping](text) for _, text in one.values()) for channel, one in planted.items()
+    }
+    (desk.workspace / "log.txt").write_text(said["output"], "utf-8")
+    async with desk.server() as spoken:
+        emulator.script(
+            answer(call("run_shell_command", {"command": "cat log.txt"})),
+            answer(call("write_file", {"file_path": "copy.txt", "content": said["argument"]})),
+            answer(*in_pieces(said["answer"], 13)),
+        )
+        await spoken.ask("gemini/chat", {"prompt": f"Here they are:\n{said['prompt']}"})
+        stored = desk.stored()
+    stored += desk.stored()
+    left = [
+        (channel, name)
+        for channel, one in planted.items()
+        for name, (secret, text) in one.items()
+        if secret.encode() in stored or json.dumps(WRAPPINGS[wrapping](text))[1:-1].encode() in stored
+    ]
+    assert left == []

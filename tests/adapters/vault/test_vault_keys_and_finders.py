@@ -131,3 +131,11 @@ def test_a_stream_that_its_writer_did_not_finish_opens_as_far_as_it_came(tmp_pat
     assert vault.unsealed_stream(stream[:-3], "output") == b"one two "
     assert vault.unsealed_stream(stream, "other") is None
     assert vault.unsealed_stream(b"plain", "output") == b"plain"
+
+
+def test_a_secret_of_long_ago_is_known_again_where_it_stands_alone(tmp_path: Path) -> None:
+    vault = Vault(tmp_path, keyring=lambda: None, finders=())
+    vault.text("machine api.example.com login me password kqwzvbnmtrplkjhd")
+    for number in range(300):
+        vault.text(f"password: 'x7Kq{number:03d}!aB9z'")
+    assert "kqwzvbnmtrplkjhd" not in vault.text("values: 1, kqwzvbnmtrplkjhd, 2").data.decode()

@@ -4,8 +4,8 @@ Escapes of programming languages, of JSON, of addresses and of HTML, colours of 
 in lines, compressed by gzip, of UTF-16) and hexadecimal digits. Whoever looks for something looks through `layers` with
 all that he has. Nothing here says what is a secret.
 
-A layer has what changes alone, with what stands near it. Each is at most as long as twice the one before, and is made in
-time proportional to that.
+A layer has what changes alone, with what stands near it. Each is at most twice as long as the one before (what was
+compressed has a bound of its own), and is made in time proportional to that.
 """
 
 from __future__ import annotations
