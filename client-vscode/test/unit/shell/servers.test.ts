@@ -29,6 +29,7 @@ describe("the MCP servers", () => {
       "npx -y server-filesystem /home/me",
       "waits for your consent",
       "mcpServers.old",
+      String.raw`decides what is\u{202e} run.`,
     ])
       expect(panel.text).toContain(text);
     expect(panel.text).toContain("It wants you to log in.");
