@@ -285,6 +285,15 @@ async def test_a_mask_is_not_written_over_the_secret_that_it_hides(desk: Desk, r
     assert path.read_text() == before
 
 
+async def test_what_is_proposed_shows_the_whole_change(desk: Desk):
+    content = "".join(f"line {number}\n" for number in range(5_000)) + "x" * 5_000 + "last\n"
+    _, _, proposal = await desk.propose("write_file", file_path="a.py", content=content)
+    assert (
+        proposal.diff
+        == f"--- /dev/null\n+++ b/a.py\n@@ -0,0 +1,5001 @@\n+{content[:-1].replace(chr(10), chr(10) + '+')}"
+    )
+
+
 async def test_a_hard_link_is_not_changed(desk: Desk, root: Path, tmp_path: Path):
     outside = write(tmp_path / "outside.txt", "x\n")
     (root / "a.txt").hardlink_to(outside)

@@ -78,7 +78,7 @@ class DiskMemoryFiles:
             before, encoded, digest = text.text, text.encoded, disk.digest
         after = with_fact(before or "", fact)
         old = None if before is None else with_line_feeds(before)
-        diff = await asyncio.to_thread(file_diff, old, with_line_feeds(after), os.path.basename(path))
+        diff = await asyncio.to_thread(file_diff, old, with_line_feeds(after), os.path.basename(path), lines=None)
         try:
             data = encode(after, encoded)
         except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Unified diffs of files, for people and models, never longer than they can read."""
+"""Unified diffs of files, whole for those who agree to them, else no longer than people and models can read."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ MAX_LINES: Final = 2_000
 _MAX_LINE: Final = 2_000
 
 
-def file_diff(before: str | None, after: str, path: str, *, lines: int = MAX_LINES) -> str:
+def file_diff(before: str | None, after: str, path: str, *, lines: int | None = MAX_LINES) -> str:
     """The diff of a file's text, with the two lines that name it; `before` is `None` for a new file.
 
-    Line ends are line feeds; a diff with more than `lines` is cut and says so.
+    Line ends are line feeds; a diff with more than `lines` is cut and says so. With `None` it is whole, long lines too.
     """
     old = "/dev/null" if before is None else f"a/{path}"
     return f"--- {old}\n+++ b/{path}\n{text_diff(before or '', after, lines=lines)}"
 
 
-def text_diff(before: str, after: str, *, lines: int = MAX_LINES) -> str:
-    """The hunks alone, cut."""
+def text_diff(before: str, after: str, *, lines: int | None = MAX_LINES) -> str:
+    """The hunks alone."""
+    if lines is None:
+        return _whole(before, after)
     whole = _whole(before, after).split("\n")
     kept = [line if len(line) <= _MAX_LINE else line[:_MAX_LINE] + "…" for line in whole[:lines]]
     if len(whole) > lines:

@@ -14,7 +14,6 @@ from gemini_companion.tools.paths import innermost, printable, shown_path
 from gemini_companion.tools.tool import ToolContext
 
 _MOST_NAMED: Final = 20
-_ALL: Final = 10**9
 
 
 class Obeyed(Protocol):
@@ -70,7 +69,7 @@ def diff_of(made: Sequence[Made], roots: Sequence[str]) -> str:
             diffs.append(f"{shown}: it is no text ({len(each.new):,} bytes)\n")
         else:
             before = None if old is None else with_line_feeds(old.text)
-            diffs.append(file_diff(before, with_line_feeds(new.text), shown, lines=_ALL).rstrip("\n") + "\n")
+            diffs.append(file_diff(before, with_line_feeds(new.text), shown, lines=None).rstrip("\n") + "\n")
             if len(each.new) >= MOST_BYTES:
                 diffs.append(f"{shown}: what is behind the first {MOST_BYTES // 1024} KB is not shown\n")
     return "".join(diffs)

@@ -77,9 +77,8 @@ async def proposal_of(change: Change, verb: str, context: ToolContext, *, warnin
         )
     is_executable = before is not None and before.disk is not None and bool(before.disk.mode & 0o111)
     guard = context.ports.guard(place.path, place.root or "", is_executable=is_executable)
-    diff = await asyncio.to_thread(
-        file_diff, None if old is None else with_line_feeds(old), with_line_feeds(change.after), place.shown
-    )
+    old_text = None if old is None else with_line_feeds(old)
+    diff = await asyncio.to_thread(file_diff, old_text, with_line_feeds(change.after), place.shown, lines=None)
     touched = Touched(
         path=place.path,
         how="write",
