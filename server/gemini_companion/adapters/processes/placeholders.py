@@ -72,6 +72,11 @@ def remove_unused(path: str) -> None:
             os.close(descriptor)
 
 
+def is_placeholder(folder: os.stat_result) -> bool:
+    """Whether a folder with this status is one."""
+    return stat.S_IMODE(folder.st_mode) == _MODE and folder.st_uid == os.getuid()
+
+
 def _wanted(roots: Sequence[str], but: Container[str]) -> Iterator[str]:
     for root in roots:
         yield from (os.path.join(root, name) for name in FOLDERS)
