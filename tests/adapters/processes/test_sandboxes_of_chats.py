@@ -389,6 +389,15 @@ async def test_what_stands_there_while_a_command_runs_is_no_change_of_another_on
     assert (during.files, during.folders) == (before.files, before.folders)
 
 
+async def test_the_person_can_write_there_while_a_command_runs_and_keeps_it(desk: Desk) -> None:
+    running = await desk.left_running("echo begun; sleep 1000", "begun")
+    (desk.work / ".vscode" / "settings.json").write_text("{}")
+    assert (desk.work / ".vscode").stat().st_mode & 0o300 == 0o300  # not only root
+    await running.stop()
+    assert (desk.work / ".vscode" / "settings.json").read_text() == "{}"
+    assert (desk.work / ".vscode").stat().st_mode & 0o7777 == 0o755
+
+
 # --- what works all the same
 
 NPM = '{"name": "a", "version": "1.0.0", "dependencies": {"dep": "file:dep"}}'
