@@ -268,7 +268,7 @@ async def test_nothing_of_ours_stays_in_a_workspace_whose_daemon_is_killed(cage:
 
 
 async def test_what_stays_where_the_watcher_was_killed_too_goes_with_the_next_command(cage: Cage) -> None:
-    (cage.work / ".gemini").mkdir(0o1500)  # as it is while a command runs
+    (cage.work / ".gemini").mkdir(0o1700)  # as it is while a command runs
     end = await cage.run("mkdir -p .gemini/x; echo {} > .gemini/settings.json")
     assert end.exit_code != 0
     assert ".gemini" not in workspace_names(cage)

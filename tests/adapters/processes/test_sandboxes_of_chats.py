@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import gemini_companion
+from gemini_companion.adapters.files.stamps import StampScan
 from gemini_companion.adapters.processes import bubblewrap, git_folders
 from gemini_companion.adapters.processes.placeholders import FOLDERS
 from gemini_companion.adapters.processes.runner import Runner
@@ -376,6 +377,25 @@ async def test_what_a_command_cloned_the_next_one_can_delete(desk: Desk) -> None
     assert len(list(git_folders.named_git(str(desk.work)))) == 3
     assert (await desk.run("rm -rf made copied")).exit_code == 0
     assert (await desk.run("rm -rf theirs")).exit_code != 0
+
+
+async def test_what_stands_there_while_a_command_runs_is_no_change_of_another_one(desk: Desk) -> None:
+    scan = StampScan()
+    before = await scan((str(desk.work),))
+    running = await desk.left_running("echo begun; sleep 1000", "begun")
+    assert (desk.work / ".vscode").is_dir()
+    during = await scan((str(desk.work),))
+    await running.stop()
+    assert (during.files, during.folders) == (before.files, before.folders)
+
+
+async def test_the_person_can_write_there_while_a_command_runs_and_keeps_it(desk: Desk) -> None:
+    running = await desk.left_running("echo begun; sleep 1000", "begun")
+    (desk.work / ".vscode" / "settings.json").write_text("{}")
+    assert (desk.work / ".vscode").stat().st_mode & 0o300 == 0o300  # not only root
+    await running.stop()
+    assert (desk.work / ".vscode" / "settings.json").read_text() == "{}"
+    assert (desk.work / ".vscode").stat().st_mode & 0o7777 == 0o755
 
 
 # --- what works all the same

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final
 
 from gemini_companion.adapters.files.holding import HeldFiles, stamp_of
+from gemini_companion.adapters.processes.placeholders import is_placeholder
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles
 from gemini_companion.sessions.tools.changes_noticed import Held, Stamp, Stamps
 
@@ -25,7 +26,7 @@ _MOST_NAMES: Final = 100_000
 class StampScan:
     """Looks at the files below folders, those nearest first, until there are too many or it has taken too long.
 
-    Ignore files and `.git` are left out, links are not followed. A `Scan`.
+    Ignore files, `.git` and what stands there only while a command runs are left out, links are not followed. A `Scan`.
     """
 
     def __init__(
@@ -66,6 +67,8 @@ class StampScan:
                             continue
                         with suppress(OSError):  # it went meanwhile
                             status = entry.stat(follow_symlinks=False)
+                            if is_folder and is_placeholder(status):
+                                continue
                             if is_folder:
                                 bits[entry.path] = stat.S_IMODE(status.st_mode)
                                 pending.append(self._ignore_files.enter(scope, entry.name))

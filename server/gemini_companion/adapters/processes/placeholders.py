@@ -29,7 +29,8 @@ FOLDERS: Final = (
 other folders that begin with a dot: `.venv`, `.next`, `.tox`. What runs elsewhere, after a push, is none of it
 (`.github`).
 """
-_MODE: Final = 0o1500
+_MODE: Final = 0o1700
+_ORDINARY: Final = 0o755
 _FILE_MODE: Final = 0o1400
 _FILES: Final = {"commondir": b".\n", "config.worktree": b""}
 _TRIES: Final = 20
@@ -58,7 +59,7 @@ def hold(roots: Sequence[str], but: Container[str] = ()) -> tuple[Placeholder, .
 
 
 def remove_unused(path: str) -> None:
-    """Take one away that nobody holds, unless there is something in it."""
+    """Take one away that nobody holds; one with something in it becomes an ordinary folder."""
     import fcntl  # there is none on Windows, and no sandbox either
 
     if not _is_one(path):
@@ -70,6 +71,11 @@ def remove_unused(path: str) -> None:
             _remove(path)
         finally:
             os.close(descriptor)
+
+
+def is_placeholder(folder: os.stat_result) -> bool:
+    """Whether a folder with this status is one."""
+    return stat.S_IMODE(folder.st_mode) == _MODE and folder.st_uid == os.getuid()
 
 
 def _wanted(roots: Sequence[str], but: Container[str]) -> Iterator[str]:
@@ -112,7 +118,10 @@ def _make(path: str) -> None:
 
 
 def _remove(path: str) -> None:
-    (os.unlink if _is_file(path) else os.rmdir)(path)
+    try:
+        (os.unlink if _is_file(path) else os.rmdir)(path)
+    except OSError:
+        os.chmod(path, _ORDINARY)  # the person, or their editor, has put something in it: it is theirs
 
 
 def _is_one(path: str) -> bool:

@@ -98,13 +98,16 @@ def main() -> int:
 
 
 def _take_away(descriptor: int, path: str) -> None:
-    """Remove a folder that no other command needs, unless there is something in it; or a file."""
+    """Remove a folder that no other command needs, unless something was put in it; or a file."""
     import fcntl  # the daemon imports this module on Windows too, if only for its path
 
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
-            (os.rmdir if os.path.isdir(path) else os.unlink)(path)
+            try:
+                (os.rmdir if os.path.isdir(path) else os.unlink)(path)
+            except OSError:
+                os.chmod(path, 0o755)  # something was put in it from outside: it is the person's
     with suppress(OSError):
         os.close(descriptor)
 
