@@ -239,6 +239,7 @@ def test_the_persons_settings_are_filled_in_from_their_own_file_and_the_model_is
     put(desk.home / ".gemini/.env", "TOKEN=mine")
     desk.user({"mcpServers": {"s": {"command": "x", "env": {"T": "$TOKEN"}}}, "model": {"name": "gemini-8"}})
     (server,) = desk.load().settings.mcp.servers
+    assert server.written is not None
     assert (dict(server.env), dict(server.written.env)) == ({"T": "mine"}, {"T": "$TOKEN"})
     assert [(one.name, one.origin) for one in server.references] == [("TOKEN", "your ~/.gemini/.env")]
     assert desk.load().settings.model_name == "gemini-9"

@@ -14,6 +14,7 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.consent import Decided
 from gemini_companion.sessions.tools.records import call_draft
 from gemini_companion.sessions.tools.tooling import Tooling
+from gemini_companion.settings.obeyed import Made
 from gemini_companion.tools.documents import Buffer, EditAnswer, FileDiagnostics, Saved
 from gemini_companion.tools.ports import CommandRunner, FileSystem, PersonsAnswer, Ports, TextSearch
 from gemini_companion.tools.tool import Proposal, Risk, Shape, Tool, ToolCall, ToolContext, ToolOutput
@@ -76,6 +77,11 @@ class FreeConsent:
 
     async def refusal(self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext) -> str:
         return ""
+
+    async def agrees(
+        self, session: Session, client: Client, call: ToolCall, made: Sequence[Made], context: ToolContext
+    ) -> bool:
+        return True
 
     async def decide(
         self,
