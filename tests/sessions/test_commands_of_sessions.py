@@ -21,7 +21,7 @@ class Told:
         self.session_id = "s"
         self.events: list[Any] = []
         self.users: list[asyncio.Task[Any]] = []
-        self.services = SimpleNamespace(clock=SimpleNamespace(now=lambda: 5, monotonic=lambda: 1.0))
+        self.services = SimpleNamespace(clock=SimpleNamespace(now=lambda: 5, monotonic=lambda: 1.0), ports=None)
 
     def emit(self, event: Any) -> None:
         self.events.append(event)

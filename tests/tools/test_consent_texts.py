@@ -22,6 +22,7 @@ from gemini_companion.tools.consent_texts import (
     visible_line,
     visible_prose,
 )
+from tests.support.patience import PATIENCE
 
 ODD = "\u202e\u2066\u200b\u00a0\x1b\x07\r\n\t\\u{}0123456789ABCDEF'\"$`;&| =a\u0430\U000e0041\ufe0f\u2028é日"
 TEXTS = st.text(st.one_of(st.sampled_from(ODD), st.characters(exclude_categories=["Cs"])), max_size=30)
@@ -77,7 +78,11 @@ def test_bash_reads_the_words_back_that_were_quoted() -> None:
     words += ["é日本", "\U000e0041\ufeff", "#no", "~", "*", "!x", "a\\'b\u00a0", "\u202e1F600"]
     line = " ".join(map(quoted, words))
     done = subprocess.run(
-        ["bash", "-c", f"printf '%s\\0' {line}"], capture_output=True, env={"LC_ALL": "C.UTF-8"}, timeout=30, check=True
+        ["bash", "-c", f"printf '%s\\0' {line}"],
+        capture_output=True,
+        env={"LC_ALL": "C.UTF-8"},
+        timeout=PATIENCE,
+        check=True,
     )
     assert done.stdout.decode("utf-8").split("\0")[:-1] == words
 

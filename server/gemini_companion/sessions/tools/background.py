@@ -10,7 +10,7 @@ from typing import Final, Literal
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import CommandsChanged
 from gemini_companion.sessions.tool_results import BackgroundCommand
-from gemini_companion.tools.ports import CommandEnd, RunningCommand
+from gemini_companion.tools.ports import CommandEnd, CommandRunner, RunningCommand
 from gemini_companion.tools.shell.commandbook import KeptCommand
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -57,6 +57,8 @@ class Commands:
 
     def __init__(self) -> None:
         self._kept: dict[str, dict[str, _Kept]] = {}
+        self._runners: dict[str, CommandRunner] = {}
+        """Of each chat whose commands, or whose agents' commands, may share something: who ran them."""
         self._session_of: Callable[[str], Session | None] = lambda session_id: None
 
     def use(self, session_of: Callable[[str], Session | None]) -> None:
@@ -71,6 +73,8 @@ class Commands:
         now = session.services.clock.now() if session else 0
         kept = _Kept(line, cwd, running, is_background, now)
         self._kept.setdefault(session_id, {})[call_id] = kept
+        if session is not None and session.services.ports is not None:
+            self._runners[session.principal.session_id] = session.services.ports.commands
         if is_background:
             kept.waiting = asyncio.create_task(self._until_ended(session_id, kept))
             if session is not None:
@@ -142,9 +146,8 @@ class Commands:
         for kept in commands:
             if kept.is_background:  # the call of another one takes its output
                 kept.running.discard()
-        session = self._session_of(session_id)
-        if session is not None and session.services.ports is not None and session.principal is session:
-            session.services.ports.commands.forget(session_id)
+        if runner := self._runners.pop(session_id, None):
+            runner.forget(session_id)
 
     async def close(self) -> None:
         """The daemon ends: so do all commands."""
