@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gemini_companion.adapters.processes.repositories import Repositories
+from gemini_companion.tools.shell.git import _LOG, _TAKES_NEXT  # pyright: ignore[reportPrivateUsage]
 from tests.support.patience import PATIENCE
 from tests.support.reading_desk import ReadingDesk
 from tests.support.shell_lines import rule
@@ -196,5 +198,87 @@ def test_outside_of_the_workspace_nothing_is_shown_unasked(desk: ReadingDesk) ->
 
 def test_without_a_repository_git_compares_no_folders_unasked(tmp_path: Path) -> None:
     desk = ReadingDesk(tmp_path)
-    assert desk.judged("git diff web docs").decision == "ask"
+    for line in ("git diff web docs", "git diff -- web docs", "git diff web -- docs"):
+        assert desk.judged(line).decision == "ask"
     assert desk.judged("git diff").decision == "allow"
+    assert desk.judged("git diff HEAD").decision == "allow"
+
+
+@pytest.mark.parametrize("option", ["--grep -w", "--grep --", "--author -w", "--since -w", "--before -p", "--skip -1"])
+def test_the_value_of_an_option_is_no_option(desk: ReadingDesk, option: str) -> None:
+    (desk.work / "web" / ".env").write_text("KEY=-w\n")
+    git(desk.work, "-c", "user.name=-w", "commit", "-qam", "a -w b -- c")
+    (desk.work / "src" / "a.py").write_text("three\n")
+    git(desk.work, "commit", "-qam", "web -- three")
+    shown = subprocess.run(
+        ["git", "log", "-p", *option.split(), "--", "web"], cwd=desk.work, capture_output=True, timeout=PATIENCE
+    )
+    verdict = desk.judged(f"git log -p {option} -- web")
+    assert verdict.decision == ("ask" if b"KEY" in shown.stdout else verdict.decision)
+
+
+def test_options_that_take_the_next_word_are_known_to(desk: ReadingDesk) -> None:
+    """Git itself says which: of others it names the next word, as an option that it does not know."""
+    for option in (*(f"--{name}" for name in _LOG), *(f"-{letter}" for letter in "aAbBcgimpsuwzMUGLSn")):
+        asked = subprocess.run(
+            ["git", "log", option, "--zzz"], cwd=desk.work, capture_output=True, text=True, timeout=PATIENCE
+        )
+        takes = "--zzz" not in asked.stderr and "unrecognized" not in asked.stderr and option != "--follow"
+        takes = takes or f"={'--zzz'}" in asked.stderr or "unknown date format" in asked.stderr
+        assert takes <= (option.lstrip("-") in _TAKES_NEXT), option
+
+
+@pytest.mark.parametrize(
+    "line", ["git diff src/a.py", "git diff HEAD src/a.py", "git log -p src/a.py", "git show HEAD src/a.py"]
+)
+def test_a_file_is_shown_that_is_named_without_dashes(desk: ReadingDesk, line: str) -> None:
+    (desk.work / "src" / "a.py").write_text("three\n")
+    verdict = desk.judged(line)
+    assert (verdict.decision, verdict.reason) == ("allow", "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git show HEAD:src/no.py",
+        "git diff nope...HEAD",
+        "git diff nope -- src",
+        "git log -p nope",
+        "git log -p --grep x nope..",
+        "git show nope",
+        "git grep x nope --",
+    ],
+)
+def test_words_that_name_nothing_ask_nothing(desk: ReadingDesk, line: str) -> None:
+    assert desk.judged(line).decision == "allow"
+
+
+def test_a_search_that_finds_no_file_asks_nothing(desk: ReadingDesk) -> None:
+    assert desk.judged("git grep two -- nowhere").decision == "allow"
+
+
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_a_repository_without_a_commit_asks_nothing(tmp_path: Path, is_staged: bool) -> None:
+    desk = ReadingDesk(tmp_path)
+    git(desk.work, "init", "-q")
+    if is_staged:
+        git(desk.work, "add", "src")
+    lines = ("status", "log", "log -p -1", "log -p -- src", "show", "show HEAD", "diff", "diff HEAD", "grep two -- src")
+    for line in (*lines, "diff src/a.py", "diff --cached", "show HEAD:src/a.py", "diff main -- src"):
+        assert (line, desk.judged(f"git {line}").reason) == (line, "")
+
+
+def test_without_a_commit_what_is_staged_and_what_another_branch_has_is_judged(desk: ReadingDesk) -> None:
+    git(desk.work, "checkout", "-q", "--orphan", "new")
+    assert SECRET in desk.judged("git log -p --all -- web").reason
+    assert SECRET in desk.judged("git diff --cached -- web").reason
+    assert SECRET in desk.judged("git grep --cached x -- web").reason
+    assert desk.judged("git log -p").decision == "allow"
+
+
+def test_where_git_takes_too_long_words_that_seem_to_name_nothing_are_no_reason_to_show(
+    desk: ReadingDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Repositories, "names", lambda *_arguments, **_more: None)
+    for line in ("git log -p --author bob", "git log -p --all", "git log -p --grep nope src", "git diff HEAD~1"):
+        assert desk.judged(line).decision == "ask"

@@ -166,8 +166,9 @@ class _DiskFacts:
             return Finding("ask", repository.reason)
         if prints.names is None:
             return Finding("ask", f"with these options it is not known which files `git {prints.subcommand}` shows")
+        words = (*prints.operands, *prints.behind)
         if repository is None:
-            if prints.subcommand == "diff" and prints.operands and prints.names:
+            if prints.subcommand == "diff" and len({*words} - {"--"}) > 1:
                 return Finding("ask", "there is no repository here, so `git diff` compares the files themselves")
             return None
         if prints.subcommand == "diff" and any(
@@ -178,8 +179,11 @@ class _DiskFacts:
         found = self._judged_objects(repository, folder, prints)
         if found.decision != "allow" or not prints.names:
             return found
-        names = self._repositories.names(repository, folder, prints.names)
+        is_search = prints.subcommand == "grep"  # which says by its code that it found nothing
+        names = self._repositories.names(repository, folder, prints.names, fine=(0, 1) if is_search else (0,))
         if names is None:
+            if self._repositories.names_nothing(repository, folder, words, needs_revision=prints.needs_revision):
+                return Finding("allow")
             return Finding(
                 "ask", f"git does not say in time which files `git {prints.subcommand}` shows; name fewer commits"
             )

@@ -193,10 +193,24 @@ class Repositories:
                 found[key.removeprefix("alias.").removesuffix(".command").casefold()] = text
         return found
 
-    def names(self, repository: Repository, folder: str, arguments: Sequence[str]) -> list[str] | None:
-        """What git prints with NULs between, or behind; `None` if it fails or takes too long."""
-        said = self._shadowed(repository, folder, arguments)
+    def names(
+        self, repository: Repository, folder: str, arguments: Sequence[str], *, fine: Sequence[int] = (0,)
+    ) -> list[str] | None:
+        """What git prints with NULs between, or behind; `None` if it takes too long, or ends with a code that is not
+        `fine`.
+        """
+        said = self._shadowed(repository, folder, arguments, fine=fine)
         return None if said is None else [os.fsdecode(name) for name in said.split(b"\0") if name]
+
+    def names_nothing(self, repository: Repository, folder: str, words: Sequence[str], *, needs_revision: bool) -> bool:
+        """Whether git stops at words that name neither a revision nor a file, before it shows anything. With
+        `needs_revision` it stops as well where there is none: in a repository without a commit.
+        """
+        if needs_revision:
+            found = self._shadowed(repository, folder, ("rev-parse", "--revs-only", "--default", "HEAD", *words))
+            if found == b"":
+                return True
+        return self._shadowed(repository, folder, ("rev-parse", *words), fine=(128,)) is not None
 
     def kinds(self, repository: Repository, folder: str, words: Sequence[str]) -> list[str] | None:
         """What kind of object each word names, as `blob` or `commit`; empty where it names none."""
@@ -276,20 +290,33 @@ class Repositories:
         return self._asked(arguments, folder, self._environment, most=most)
 
     def _shadowed(
-        self, repository: Repository, folder: str, arguments: Sequence[str], given: bytes = b""
+        self,
+        repository: Repository,
+        folder: str,
+        arguments: Sequence[str],
+        given: bytes = b"",
+        *,
+        fine: Sequence[int] = (0,),
     ) -> bytes | None:
         """What git says that has settings of ours in place of the repository's."""
         import tempfile
 
         with suppress(OSError), tempfile.TemporaryDirectory(prefix=SHADOW, ignore_cleanup_errors=True) as shadow:
             environment = {**self._environment, **shadow_of(repository, shadow)}
-            return self._asked(arguments, folder, environment, given=given, most=_MOST_NAMES)
+            return self._asked(arguments, folder, environment, given=given, most=_MOST_NAMES, fine=fine)
         return None
 
     def _asked(
-        self, arguments: Sequence[str], folder: str, environment: Mapping[str, str], *, most: int, given: bytes = b""
+        self,
+        arguments: Sequence[str],
+        folder: str,
+        environment: Mapping[str, str],
+        *,
+        most: int,
+        given: bytes = b"",
+        fine: Sequence[int] = (0,),
     ) -> bytes | None:
-        """The output of git; `None` if it fails, takes too long, or says more than `most`."""
+        """The output of git; `None` if it ends with another code, takes too long, or says more than `most`."""
         program = self._find("git")
         if program is None:
             return None
@@ -316,7 +343,7 @@ class Repositories:
             said = process.stdout.read(most + 1)
             if len(said) > most:
                 return None
-            return said if process.wait() == 0 else None
+            return said if process.wait() in fine else None
         finally:
             _end(process)
             timer.cancel()

@@ -76,6 +76,12 @@ _SELECTING: Final = words_of(
     "topo-order until S G n m c g i"
 )
 """Options that say of what something is shown. The others of those that are known say how."""
+_TAKES_NEXT: Final = words_of(
+    "after author before date diff-filter grep inter-hunk-context max-count since skip until S G n L"
+)
+"""Options that take the next word for their value, whatever it is."""
+_REVISIONS: Final = words_of("all branches glob remotes tags g")
+"""Options by which revisions are shown that no word names."""
 _HARMLESS_LOG: Final = words_of("textconv no-textconv no-ext-diff")
 
 
@@ -89,6 +95,10 @@ class Prints:
     """Words that may name a file's content by itself."""
     operands: tuple[str, ...] = ()
     subcommand: str = ""
+    behind: tuple[str, ...] = ()
+    """A `--`, and the words behind it."""
+    needs_revision: bool = False
+    """Whether it shows nothing where there is neither a revision among its words nor `HEAD`."""
 
 
 def prints(argv: Sequence[str]) -> Prints | None:
@@ -121,10 +131,10 @@ def prints(argv: Sequence[str]) -> Prints | None:
         given.add(name)
         if word.startswith("--"):
             is_known = is_known and name in _LOG
-            takes_next = name == "max-count" and "=" not in word
+            takes_next = name in _TAKES_NEXT and "=" not in word
         else:
             is_known = is_known and (len(word) == 2 or name in "SGnLU")
-            takes_next = name in "SGnL" and len(word) == 2
+            takes_next = name in _TAKES_NEXT and len(word) == 2
         value = [words.pop(0)] if takes_next and words else []
         if name in _SELECTING:
             kept += [word, *value]
@@ -136,8 +146,11 @@ def prints(argv: Sequence[str]) -> Prints | None:
     # `show` is asked as `log`, which prints nothing of tags, and of merges as much as `show` does with this.
     asked = ("log", "--no-walk", "--cc") if subcommand == "show" else (subcommand,)
     shown = () if subcommand == "diff" else ("--format=",)
-    names = (*before, *asked, *kept, "--name-only", "-z", "--no-renames", *shown, "--no-ext-diff", "--no-textconv")
-    return Prints((*names, *behind) if is_known else None, objects, tuple(operands), subcommand)
+    # Behind a file's name git takes no option.
+    names = (*before, *asked, "--name-only", "-z", "--no-renames", *shown, "--no-ext-diff", "--no-textconv", *kept)
+    needs_revision = subcommand != "diff" and given.isdisjoint(_REVISIONS)
+    asks = (*names, *behind) if is_known else None
+    return Prints(asks, objects, tuple(operands), subcommand, tuple(behind), needs_revision)
 
 
 def _of_grep(before: Sequence[str], words: Sequence[str]) -> Prints:
@@ -163,7 +176,7 @@ def _of_grep(before: Sequence[str], words: Sequence[str]) -> Prints:
             at += valued == len(word) - 1
     asked = ("grep", "--files-with-matches", "--full-name", "--no-color", "-z", "-e", "", *(("--cached",) * is_cached))
     places = operands if has_pattern else operands[1:]
-    return Prints((*before, *asked, *places, *behind), (), tuple(places), "grep")
+    return Prints((*before, *asked, *places, *behind), (), tuple(places), "grep", tuple(behind))
 
 
 def looking(argv: Sequence[str]) -> tuple[Reader, Sequence[str]] | None:
