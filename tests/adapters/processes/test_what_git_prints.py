@@ -282,3 +282,54 @@ def test_where_git_takes_too_long_words_that_seem_to_name_nothing_are_no_reason_
     monkeypatch.setattr(Repositories, "names", lambda *_arguments, **_more: None)
     for line in ("git log -p --author bob", "git log -p --all", "git log -p --grep nope src", "git diff HEAD~1"):
         assert desk.judged(line).decision == "ask"
+
+
+@pytest.fixture
+def renamed(desk: ReadingDesk) -> ReadingDesk:
+    """In `main~1` a secret gets another name and more in it; `main` merges a branch that has one."""
+    (desk.work / "web" / ".env").write_text("".join(f"LINE{at}=1\n" for at in range(20)) + "KEY=1\n")
+    git(desk.work, "commit", "-qam", "more")
+    git(desk.work, "checkout", "-qb", "side")
+    git(desk.work, "mv", "web/.env", "docs/.env")
+    git(desk.work, "commit", "-qam", "side")
+    git(desk.work, "checkout", "-q", "main")
+    plain = desk.work / "src" / "plain.txt"
+    git(desk.work, "mv", "web/.env", "src/plain.txt")
+    plain.write_text(plain.read_text().replace("KEY=1", "needle"))
+    git(desk.work, "commit", "-qam", "renamed")
+    git(desk.work, "rm", "-q", "src/plain.txt")
+    git(desk.work, "commit", "-qm", "gone")
+    git(desk.work, "merge", "-q", "--no-ff", "-s", "ours", "-m", "merged", "side")
+    git(desk.work, "checkout", "side", "--", "docs/.env")
+    git(desk.work, "commit", "-q", "--amend", "-m", "merged")
+    return desk
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git show --first-parent HEAD",
+        "git show --first-parent -p HEAD -- docs",
+        "git show -m",
+        "git log -p --first-parent -1",
+        "git log -p --diff-filter=R -- src web",
+        "git log -p --diff-filter R -M -- src web",
+        "git log -p -S needle -- src web",
+        "git log -p -G needle --cc -- src web",
+        "git log -p --follow -- src/plain.txt",
+        "git show --diff-filter=R HEAD~2",
+        "git show -S needle HEAD~2",
+        "git diff --diff-filter=R HEAD~3 HEAD~2",
+        "git diff -G needle HEAD~3..HEAD~2",
+    ],
+)
+def test_what_is_shown_of_merges_and_with_renames_is_judged(renamed: ReadingDesk, line: str) -> None:
+    shown = subprocess.run(line.split(), cwd=renamed.work, capture_output=True, text=True, timeout=PATIENCE).stdout
+    assert "KEY=1" in shown
+    assert renamed.judged(line).decision == "ask"
+
+
+def test_what_is_chosen_by_content_is_judged_by_what_is_chosen(renamed: ReadingDesk) -> None:
+    for line in ("git log -p -S two -- src", "git log -p --diff-filter=M -- src", "git show -S two HEAD~4"):
+        assert renamed.judged(line).decision == "allow"
+    assert renamed.judged("git log -p -S needle --no-renames -- src").decision == "allow"

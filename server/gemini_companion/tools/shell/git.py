@@ -82,6 +82,9 @@ _TAKES_NEXT: Final = words_of(
 """Options that take the next word for their value, whatever it is."""
 _REVISIONS: Final = words_of("all branches glob remotes tags g")
 """Options by which revisions are shown that no word names."""
+_BY_CONTENT: Final = words_of("S G diff-filter")
+"""Options by which of what is changed not everything is shown."""
+_RENAMING: Final = words_of("B M no-renames")
 _HARMLESS_LOG: Final = words_of("textconv no-textconv no-ext-diff")
 
 
@@ -113,6 +116,7 @@ def prints(argv: Sequence[str]) -> Prints | None:
     operands: list[str] = []
     behind: list[str] = []
     given: set[str] = set()
+    renaming: list[str] = []
     is_known = True
     words = list(argv[at + 1 :])
     while words:
@@ -138,16 +142,26 @@ def prints(argv: Sequence[str]) -> Prints | None:
         value = [words.pop(0)] if takes_next and words else []
         if name in _SELECTING:
             kept += [word, *value]
+        if name in _RENAMING:
+            renaming.append(word)
     if subcommand == "log" and given.isdisjoint(_PATCH) and (is_known or given - _LOG - _SELECTING <= _HARMLESS_LOG):
         return None
     objects = tuple(operands) if subcommand in ("diff", "show") else ()
     if given.isdisjoint(_PATCH) and not given.isdisjoint(_NO_PATCH):
         return Prints((), objects if subcommand == "show" else (), tuple(operands), subcommand)
     # `show` is asked as `log`, which prints nothing of tags, and of merges as much as `show` does with this.
-    asked = ("log", "--no-walk", "--cc") if subcommand == "show" else (subcommand,)
+    by_parent = given & {"first-parent", "m"}
+    merges = "-m" if by_parent else "--cc"
+    asked = ("log", "--no-walk", merges) if subcommand == "show" else (subcommand,)
+    how = ["--name-only", "--no-renames"]
+    if given & _BY_CONTENT:
+        # A change is chosen together with its other name, which is shown too.
+        how = ["--name-status", *renaming]
+        combines = (subcommand == "show" and not by_parent) or given & {"c", "cc"}
+        how += ["--combined-all-paths"] if combines else []
     shown = () if subcommand == "diff" else ("--format=",)
     # Behind a file's name git takes no option.
-    names = (*before, *asked, "--name-only", "-z", "--no-renames", *shown, "--no-ext-diff", "--no-textconv", *kept)
+    names = (*before, *asked, *how, "-z", *shown, "--no-ext-diff", "--no-textconv", *kept)
     needs_revision = subcommand != "diff" and given.isdisjoint(_REVISIONS)
     asks = (*names, *behind) if is_known else None
     return Prints(asks, objects, tuple(operands), subcommand, tuple(behind), needs_revision)
