@@ -60,11 +60,75 @@ HOSTILE = {
     ),
     "a transfer of large files": ('[lfs "customtransfer.x"]\n\tpath = ./x\n', "lfs.customtransfer.x.path"),
     "an agent of large files": ("[lfs]\n\tstandalonetransferagent = x\n", "lfs.standalonetransferagent"),
-    "a helper for passwords": ("[credential]\n\thelper = ./x\n", "credential.helper"),
+    "a driver that merges": ('[merge "x"]\n\tdriver = ./x %A\n', "merge.x.driver"),
     "a monitor": ("[core]\n\tfsmonitor = ./x\n", "core.fsmonitor"),
     "an update of submodules": ('[submodule "x"]\n\tupdate = !./x\n', "submodule.x.update"),
-    "mail": ("[sendemail]\n\tsmtpServer = ./x\n", "sendemail.smtpserver"),
 }
+
+
+UNHEEDED = """
+[core]
+	sshCommand = ./x
+	editor = ./x
+[pager]
+	log = ./x
+	status = true
+[credential]
+	helper = !./x
+[credential "https://github.com"]
+	helper = ./x
+[merge]
+	tool = x
+[merge "ours"]
+	driver = true
+[mergetool "x"]
+	cmd = ./x
+[interactive]
+	diffFilter = ./x
+[sequence]
+	editor = ./x
+[sendemail]
+	smtpServer = ./x
+[http "https://github.com/"]
+	extraheader = AUTHORIZATION: x
+	proxy = http://127.0.0.1:1
+[remote "origin"]
+	uploadpack = ./x
+[pretty]
+	short = %h
+[format]
+	signoff = true
+[difftool "x"]
+	cmd = ./x
+"""
+"""What people have in a repository's settings, and no git that looks heeds."""
+
+
+@pytest.mark.process
+def test_settings_of_what_does_more_than_look_are_not_asked_about(desk: ReadingDesk) -> None:
+    repository(desk.work, UNHEEDED.replace("./x", str(desk.work / "x")))
+    (desk.work / "hooks" / "post-index-change").unlink()
+    (desk.work / "x").write_text(f"#!/bin/sh\ntouch {desk.home}/ran\n")
+    (desk.work / "x").chmod(0o755)
+    commit(desk.work, "status")
+    (desk.work / "src" / "a.py").write_text("more\n")
+    for line in (
+        "status",
+        "diff",
+        "log -p -- src",
+        "show -- src",
+        "log --format=short",
+        "branch -a",
+        "remote -v",
+        "blame src/a.py",
+    ):
+        verdict = desk.judged(f"git {line}")
+        assert (line, verdict.decision, verdict.reason) == (line, "allow", "")
+        subprocess.run(["git", *line.split()], cwd=desk.work, check=True, capture_output=True, timeout=PATIENCE)
+    assert not (desk.home / "ran").exists()
+    found = Repositories(clean(os.environ), program_finder(os.environ)).around(os.path.realpath(desk.work))
+    assert found is not None
+    assert {key.partition(b".")[0] for key, _ in found.settings} <= {b"core", b"pretty", b"merge"}
 
 
 def runs(folder: Path) -> str:

@@ -96,6 +96,7 @@ _HARMLESS: Final[Mapping[str, frozenset[str]]] = {
     "merge": words_of("branchdesc conflictstyle ff log renamelimit renames stat suppressdest verbosity"),
     "notes": words_of("displayref mergestrategy"),
     "pack": ANY,
+    "pretty": ANY,
     "pull": words_of("ff octopus rebase twohead"),
     "push": words_of("autosetupremote default followtags gpgsign pushoption recursesubmodules useforceifincludes"),
     "rebase": words_of(
@@ -128,6 +129,29 @@ _NOT_TAKEN: Final = frozenset(
     )
 )
 """Harmless where they stand, and of no use among settings of ours."""
+_UNHEEDED: Final[Mapping[str, frozenset[str]]] = {
+    "core": words_of("askpass editor gitproxy sshcommand"),
+    "credential": ANY,
+    "difftool": ANY,
+    "format": ANY,
+    "http": ANY,
+    "imap": ANY,
+    "init": ANY,
+    "interactive": ANY,
+    "merge": ANY,
+    "mergetool": ANY,
+    "pager": ANY,  # none is started where the output is no terminal
+    "protocol": ANY,
+    "pull": ANY,
+    "rebase": ANY,
+    "remote": words_of("proxy proxyauthmethod receivepack uploadpack"),
+    "sendemail": ANY,
+    "sequence": ANY,
+}
+"""What is heeded by no `git` that merely looks: by those that fetch, merge, send, or ask a person something. What is
+missing is never fetched, or these would count. Nor does `git-lfs` heed them where it
+only cleans, and it is not given them where the whole line looks.
+"""
 _LARGE_FILES: Final = frozenset(
     ("git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs smudge --skip -- %f", "git-lfs filter-process", "true")
 )
@@ -235,7 +259,8 @@ class Repositories:
         settings = tuple(_own_settings(listed))
         is_large, has_hooks_elsewhere = b"filter.lfs." in listed.lower(), False
         for key, value in settings:
-            if why := _why_not(key, value):
+            why = "" if _is_unheeded(os.fsdecode(key)) else _why_not(key, value)
+            if why:
                 raise Strange(_RUN.format(why), git, top)
             has_hooks_elsewhere = has_hooks_elsewhere or key == b"core.hookspath"
         if not os.path.lexists(os.path.join(top, ".git")) or not (folder + "/").startswith(top.rstrip("/") + "/"):
@@ -249,7 +274,9 @@ class Repositories:
             for one in {by_itself, hooks if has_hooks_elsewhere else by_itself}
         ):
             raise Strange(_RUN.format("the hook post-index-change"), git, top)
-        taken = tuple((key, value) for key, value in settings if os.fsdecode(key) not in _NOT_TAKEN)
+        taken = tuple(
+            (key, value) for key, value in settings if not _why_not(key, value) and os.fsdecode(key) not in _NOT_TAKEN
+        )
         return Repository(top, git, common, taken)
 
     def _why_not_large(self, top: str) -> str:
@@ -410,12 +437,22 @@ def _why_not(key: bytes, value: bytes | None) -> str:
             return ""  # it is looked at where it leads
         case "filter", _, "required":
             return ""
+        case "merge", _, "driver" if text == "true":  # as people have it keep a file as it is
+            return ""
         case "submodule", _, "update" if text.startswith("!"):
             return _shown(name)
         case "filter", "lfs", "clean" | "smudge" | "process" if text in _LARGE_FILES:
             return ""
         case _:
             return "" if _is_listed(name) else _shown(name)
+
+
+def _is_unheeded(key: str) -> bool:
+    section, _, rest = key.partition(".")
+    name = rest.rpartition(".")[2]
+    known = _UNHEEDED.get(section, frozenset[str]())
+    # To show a merge once more, git may merge once more, with drivers.
+    return (known is ANY or name in known) and (section, name) != ("merge", "driver")
 
 
 def _is_listed(key: str) -> bool:
