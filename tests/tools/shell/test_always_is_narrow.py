@@ -116,3 +116,47 @@ def test_words_that_always_was_given_for_are_kept_as_they_are() -> None:
     assert judged("make check").suggested == rule("make", "check", exact=True)
     assert judged("make check", rule("make", "check", exact=True)).decision == "allow"
     assert judged("make check -k", rule("make", "check", exact=True)).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    ("by_hand", "line"),
+    [
+        ("make", "make -sf other"),
+        ("make", "make -kf other"),
+        ("make test", "make test -j4 -skf other"),
+        ("pytest", "pytest -qp evil"),
+        ("pytest", "pytest -xvc other.ini"),
+        ("curl", "curl -qK other"),
+        ("curl", "curl -sSK other http://x"),
+        ("scp", "scp -qrS ./x a b:c"),
+        ("uv run pytest", "uv run pytest -p evil"),
+        ("poetry run pytest", "poetry run pytest -qp evil"),
+        ("uv run make test", "uv run make test -sf other"),
+        ("node --test", "node --test --import ./x"),
+        ("phpunit", "phpunit --bootstrap x.php"),
+        ("deno test", "deno test --import-map=x"),
+    ],
+)
+def test_letters_that_stand_together_and_what_a_starter_runs_open_no_more(by_hand: str, line: str) -> None:
+    assert judged(line, rule(*by_hand.split())).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "make -j4 -sk test",
+        "make -skj8 test",
+        "pytest -xvs -nauto -rA -kcopy tests",
+        "pytest -qq -x --tb=short",
+        "curl -fsSLO http://x/K",
+        "curl -sSXPOST -HKey:1 http://x/c",
+        "wget -qOfile.e http://x",
+        "uv run pytest -xvs tests",
+        "cmake -DCMAKE_PREFIX_PATH=x .",
+        "ninja -vj4",
+    ],
+)
+def test_letters_and_values_of_every_day_are_not_asked_about(line: str) -> None:
+    words = ("uv", "run", "pytest") if line.startswith("uv") else (line.split()[0],)
+    named = judged(line, rule(*words)).reason
+    assert "may run what its words say" not in named

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gemini_companion.tools.shell.programs import INTERPRETERS, MAKERS, OBEYING, words_of
+from gemini_companion.tools.shell.programs import INTERPRETERS, MAKERS, OBEYING, STARTERS, words_of
 from gemini_companion.tools.shell.spellings import is_option
 
 
@@ -94,7 +94,7 @@ _GIT_RUNS: Final[Mapping[str, frozenset[str]]] = {
 _HARMLESS_VALUE: Final = re.compile(r"[0-9]{0,9}")
 _RUNNING_NAME: Final = re.compile(
     r"--(?!no-|ignore-|skip-|without-|disable-)[a-z0-9-]*(?:exec|command|cmd|shell|eval|hook|plugin|require|preload"
-    r"|loader|pager|editor|rulesdir|wrapper|askpass|helper|launcher|browser|interpreter)",
+    r"|loader|import|bootstrap|pager|editor|rulesdir|wrapper|askpass|helper|launcher|browser|interpreter)",
     re.IGNORECASE,
 )
 """What the name of an option has that runs something, most likely. `--no-pager` and the like do not."""
@@ -148,7 +148,21 @@ _OPTIONS: Final[Mapping[str, frozenset[str]]] = {
     "zip": words_of("-TT --unzip-command"),
 }
 _CLUSTERED: Final = frozenset(("tar", "gtar", "bsdtar", "rsync"))
-"""Their short options stand together, those of `tar` without a dash too if they come first."""
+"""Any letter of theirs counts, those of `tar` without a dash too if they come first."""
+_LONG_WITH_ONE_DASH: Final = words_of("cc clang cmake g++ gcc go ld nmap tcpdump tshark")
+"""Their options with one dash are words. Those of all others are letters that may stand together: `make -sf other`."""
+_VALUED: Final[Mapping[str, str]] = {
+    "curl": "AbCcDdEeFHhmMoPQrTtUuwXxYyz",
+    "gmake": "CIWjloO",
+    "make": "CIWjloO",
+    "ninja": "CdjklwtW",
+    "pip": "ceirt",
+    "pytest": "Wkmnr",
+    "ssh-keygen": "bCEfFImnNORtVYz",
+    "tox": "e",
+    "wget": "aABDiIlOoPQRtTUwX",
+}
+"""Letters behind which the rest of a word is their value."""
 
 
 def running_word(name: str, words: Sequence[str], accepted: int) -> str:
@@ -158,6 +172,11 @@ def running_word(name: str, words: Sequence[str], accepted: int) -> str:
     """
     if name in INTERPRETERS and (at := _module_at(words)):
         name, words, accepted = words[at], words[at:], accepted - at
+    if name in STARTERS:  # `uv run pytest` is as careful as `pytest`
+        known = (at for at in range(1, accepted) if words[at] in _OPTIONS or words[at] in OBEYING | MAKERS)
+        for at in known:
+            if word := running_word(words[at], words[at:], accepted - at):
+                return word
     more = words[max(accepted, 1) :]
     if name in OBEYING:
         return next(iter(more), "")
@@ -272,4 +291,9 @@ def _is_one(name: str, word: str, options: frozenset[str], *, is_first: bool) ->
     if name in _CLUSTERED and (word.startswith("-") or (is_first and name != "rsync")):
         letters = {option[1] for option in options if len(option) == 2}
         return any(letter in letters for letter in word.lstrip("-"))
-    return any(not option.startswith("--") and word.startswith(option) for option in options)
+    if any(not option.startswith("--") and word.startswith(option) for option in options):
+        return True
+    if not is_option(word) or name in _LONG_WITH_ONE_DASH:
+        return False
+    letters = word[1 : 1 + next((at for at, one in enumerate(word[1:]) if one in _VALUED.get(name, "")), len(word))]
+    return any(len(option) == 2 and option[1] in letters for option in options)
