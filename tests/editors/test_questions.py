@@ -523,6 +523,8 @@ def test_what_the_editor_refuses_leaves_the_disk_as_it_is(tmp_path: Path, editor
         lock = "(progn (advice-add 'eglot--apply-text-edits :before #'refuse-edits) (defun refuse-edits (&rest _) (error \"No\")) 1)"
         free = "(progn (advice-remove 'eglot--apply-text-edits #'refuse-edits) 1)"
     with desk_of(editor, tmp_path) as desk:
+        if editor is NEOVIM:
+            desk.terminal.ask("execute('set cmdheight=10')")  # room for what it says, so that it waits for no key
         desk.prompt("Split at commas.")
         desk.is_asked("Edit parser.py?")
         desk.terminal.ask(lock)
