@@ -39,6 +39,25 @@ STORY: Mapping[str, tuple[Step, ...]] = {
         Step("over", says="That was it."),
     ),
     "Run it.": (Step("run", (("run_shell_command", {"command": "touch one"}),)), Step("over", says="That was it.")),
+    "Run both.": (
+        Step(
+            "both",
+            tuple(("invoke_agent", {"agent_name": "generalist", "prompt": f"Run {name}."}) for name in ("one", "two")),
+        ),
+        Step("over", says="That was it."),
+    ),
+    **{
+        f"Run {name}.": (
+            Step(f"agent {name}", (("run_shell_command", {"command": f"touch {name}"}),)),
+            Step("over", says="It ran."),
+        )
+        for name in ("one", "two")
+    },
+    "Ask me twice.": (
+        Step("ask", (("ask_user", {"questions": [TABS]}),)),
+        Step("ask more", (("ask_user", {"questions": [{**TABS, "question": "Delete it all?"}]}),)),
+        Step("over", says="That was it."),
+    ),
     "Ask me.": (
         Step("ask", (("ask_user", {"questions": [TABS]}),)),
         Step("over", says="That was it."),
@@ -388,6 +407,144 @@ def test_a_plugins_menu_is_not_what_asks_in_neovim(tmp_path: Path) -> None:
         desk.is_told("Applied")
         assert desk.disk == CHANGED
         assert desk.terminal.ask("get(g:, 'menus', 0)") == 0
+
+
+# ---- several, and what becomes of a question
+
+
+def test_several_questions_queue_up_and_each_is_gone_to(desk: Desk) -> None:
+    kind, terminal = desk.kind, desk.terminal
+    first, second = (desk.worker.gates.setdefault(f"agent {name}", Gate()) for name in ("one", "two"))
+    desk.prompt("Run both.")
+    first.release()
+    desk.is_asked("Run touch one?")
+    second.release()
+    terminal.until("1", lambda _: len(desk.emulator.asked("streamGenerateContent")) >= 3)
+    desk.answer("y")
+    terminal.until("1", lambda _: (desk.workspace / "one").exists())
+    desk.is_asked("Run touch two?")
+    terminal.until(kind.here)
+    terminal.type("y\ry" + ("" if kind is EMACS else "\x1b"))
+    assert terminal.ask(kind.question).startswith("Gemini asks. To answer:")
+    assert not (desk.workspace / "two").exists()
+    desk.answer("y")
+    terminal.until("1", lambda _: (desk.workspace / "two").exists())
+    terminal.until(kind.question, lambda text: "Gemini asks nothing now." in text)
+
+
+def test_a_question_that_is_withdrawn_takes_no_answer_and_the_next_one_is_gone_to_anew(desk: Desk) -> None:
+    kind, terminal = desk.kind, desk.terminal
+    desk.prompt("Run it.")
+    desk.is_asked("Run touch one?")
+    desk.answer("")
+    terminal.type(kind.run("gemini-cancel"))
+    terminal.until(kind.question, lambda text: "Gemini asks nothing now." in text)
+    desk.prompt("Split at commas.")
+    desk.is_asked("Edit parser.py?")
+    terminal.type("y\ry" + ("" if kind is EMACS else "\x1b"))
+    assert terminal.ask(kind.question).startswith("Gemini asks. To answer:")
+    assert desk.disk == PARSER
+    assert not (desk.workspace / "one").exists()
+
+
+def test_a_question_comes_back_to_an_editor_whose_buffers_were_all_closed(desk: Desk) -> None:
+    kind, terminal = desk.kind, desk.terminal
+    for close in ("%bdelete", "%bwipeout"):
+        desk.prompt("Run it.")
+        desk.is_asked("Run touch one?")
+        if kind is EMACS:
+            terminal.type("\x1bxkill-buffer\r*Gemini asks*\r\x1bxkill-buffer\r*Gemini*\r")
+        else:
+            terminal.type(f":{close}!|edit parser.py\r")
+        terminal.until(kind.here)
+        desk.answer("y")
+        terminal.until("1", lambda _: (desk.workspace / "one").exists())
+        (desk.workspace / "one").unlink()
+        terminal.until(kind.question, lambda text: "Gemini asks nothing now." in text)
+
+
+@pytest.mark.parametrize("editor", [NEOVIM, VIM], ids=["neovim", "vim"])
+def test_words_for_a_question_that_is_gone_answer_no_other_one(tmp_path: Path, editor: Kind) -> None:
+    with desk_of(editor, tmp_path, {"companion": {"tools": {"questionSeconds": 6}}}) as desk:
+        desk.prompt("Ask me twice.")
+        desk.is_asked("Tabs or spaces?")
+        desk.terminal.type(":GeminiReply go ahead")
+        desk.is_asked("Delete it all?")
+        desk.terminal.type("\r")
+        desk.terminal.until(editor.question, lambda text: "Gemini asks nothing now." in text)
+        desk.terminal.until("1", lambda _: len(desk.told()) == 2)
+        assert "go ahead" not in json.dumps(desk.told())
+
+
+@pytest.mark.parametrize("keys", [":wincmd t\r:wall\r", ":set autowriteall\r:quit\r"])
+@pytest.mark.parametrize("editor", [NEOVIM, VIM], ids=["neovim", "vim"])
+def test_a_corrected_text_that_is_written_from_elsewhere_is_no_yes(tmp_path: Path, editor: Kind, keys: str) -> None:
+    with desk_of(editor, tmp_path) as desk:
+        desk.prompt("Make it long.")
+        desk.is_asked("Create long.py?")
+        desk.answer("e")
+        desk.terminal.type("OFIRST = 1\x1b" + keys)
+        desk.terminal.until("bufname() !~# 'correct\\|text'")
+        assert "Create long.py?" in desk.terminal.ask(editor.question)
+        desk.answer("n")
+        desk.is_told("The person said no")
+        assert not (desk.workspace / "long.py").exists()
+
+
+# ---- modes and taking back
+
+
+def test_a_mode_is_set_by_a_command(desk: Desk) -> None:
+    desk.prompt("Split at commas.")
+    desk.is_asked("Edit parser.py?")
+    desk.answer("n")
+    desk.is_told("The person said no")
+    desk.terminal.type(desk.kind.run("gemini-set-mode" if desk.kind is EMACS else "gemini-mode", "acceptEdits"))
+    desk.prompt("Split at commas.")
+    desk.terminal.until(desk.kind.text, lambda text: text == CHANGED)
+    desk.terminal.until("1", lambda _: desk.disk == CHANGED)
+
+
+def test_a_change_is_taken_back_by_a_command(desk: Desk) -> None:
+    desk.prompt("Split at commas.")
+    desk.is_asked("Edit parser.py?")
+    desk.answer("y")
+    desk.is_told("Applied")
+    desk.terminal.until(desk.kind.text, lambda text: text == CHANGED)
+    desk.terminal.type(desk.kind.run("gemini-revert"))
+    desk.terminal.until("1", lambda _: desk.disk == PARSER)
+    desk.terminal.until(desk.kind.text, lambda text: text == PARSER)
+
+
+@pytest.mark.parametrize("editor", [NEOVIM, EMACS], ids=["neovim", "emacs"])
+def test_what_the_editor_refuses_leaves_the_disk_as_it_is(tmp_path: Path, editor: Kind) -> None:
+    lock, free = "setbufvar('parser.py', '&modifiable', 0)", "setbufvar('parser.py', '&modifiable', 1)"
+    if editor is EMACS:
+        lock = "(progn (advice-add 'eglot--apply-text-edits :before #'refuse-edits) (defun refuse-edits (&rest _) (error \"No\")) 1)"
+        free = "(progn (advice-remove 'eglot--apply-text-edits #'refuse-edits) 1)"
+    with desk_of(editor, tmp_path) as desk:
+        if editor is NEOVIM:
+            desk.terminal.ask("execute('set cmdheight=10')")  # room for what it says, so that it waits for no key
+        desk.prompt("Split at commas.")
+        desk.is_asked("Edit parser.py?")
+        desk.terminal.ask(lock)
+        desk.answer("y")
+        desk.is_told("Nothing was changed")
+        assert desk.disk == PARSER
+        desk.terminal.ask(free)
+        desk.prompt("Split at commas.")
+        desk.is_asked("Edit parser.py?")
+        desk.answer("y")
+        desk.is_told("Applied")
+        assert desk.disk == CHANGED
+        desk.terminal.ask(lock)
+        desk.terminal.type(editor.run("gemini-revert"))
+        desk.terminal.until(
+            '(with-current-buffer "*Messages*" (buffer-string))' if editor is EMACS else "execute('messages')",
+            lambda said: "Nothing was changed" in said,
+        )
+        assert desk.disk == CHANGED
+        assert desk.terminal.ask(editor.text) == CHANGED
 
 
 # ---- starting

@@ -75,7 +75,8 @@
 
 (define-derived-mode gemini-companion-question-mode special-mode "Gemini asks"
   "What Gemini asks; its keys answer after \\[gemini-answer]."
-  (setq-local truncate-lines nil
+  (setq-local bidi-paragraph-direction 'left-to-right ; a text in letters that go the other way does not turn the line
+              truncate-lines nil
               truncate-partial-width-windows nil
               font-lock-defaults '((("^\\+.*$" . 'diff-added) ("^-.*$" . 'diff-removed)) t)))
 
@@ -161,6 +162,9 @@ All else is left to RECEIVE, with MORE: it has to know an answer at once."
 (cl-defmethod eglot-handle-notification ((server gemini-companion-server) (_method (eql $/cancelRequest)) &key id &allow-other-keys)
   "SERVER does not wait for the answer to ID any more."
   (gemini-companion--drop (lambda (question) (and (eq (plist-get question :server) server) (equal (plist-get question :id) id)))))
+
+;; What a daemon asked that has ended is asked no more.
+(advice-add 'eglot--on-shutdown :after (lambda (&rest _) (when gemini-companion--questions (gemini-companion--refresh))))
 
 (defun gemini-companion--go-back ()
   "Select the window where the person was."

@@ -24,6 +24,7 @@ local shown -- the question in the buffer
 local reached -- the question that you went to; only its keys answer
 local came_from -- the window where you were then
 local asked -- the buffer
+local ensure_asked -- which makes it, also after :%bdelete
 
 local function in_one_line(text) -- for the message area; a longer text would make Neovim wait for a key
   local space = math.max(vim.v.echospace, 20)
@@ -53,6 +54,7 @@ local function lines_of(question)
 end
 
 local function question_window() -- made beside the others, and never entered from here
+  ensure_asked()
   local window = vim.fn.bufwinid(asked)
   if window == -1 then
     local height = math.max(5, math.floor(vim.o.lines * 0.4))
@@ -65,6 +67,7 @@ local function question_window() -- made beside the others, and never entered fr
 end
 
 local function write_question()
+  ensure_asked()
   shown = questions[1]
   vim.bo[asked].modifiable = true
   vim.api.nvim_buf_set_lines(asked, 0, -1, false, shown and lines_of(shown) or { 'Gemini asks nothing now.' })
@@ -139,14 +142,25 @@ local function correct(params) -- the text as you change it; writing it is the y
   local text = (params.newContent or command or ''):gsub('\r\n', '\n')
   local lines, last = vim.split(text, '\n'), ''
   if not command and lines[#lines] == '' then last = table.remove(lines) .. '\n' end
-  local buffer = vim.api.nvim_create_buf(false, false)
-  vim.api.nvim_buf_set_name(buffer, 'gemini://correct/' .. params.toolCallId)
+  local name = 'gemini://correct/' .. params.toolCallId
+  local buffer, is_in_it = vim.fn.bufadd(name), true
+  vim.api.nvim_buf_delete(buffer, { force = true }) -- one that was left
+  buffer = vim.api.nvim_create_buf(false, false)
+  vim.api.nvim_buf_set_name(buffer, name)
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
-  vim.bo[buffer].buftype, vim.bo[buffer].bufhidden, vim.bo[buffer].modified = 'acwrite', 'wipe', false
+  vim.bo[buffer].buftype, vim.bo[buffer].bufhidden, vim.bo[buffer].modified = 'acwrite', 'hide', false
   vim.bo[buffer].syntax = command and 'sh' or vim.filetype.match({ filename = params.path or '' }) or ''
+  vim.api.nvim_create_autocmd({ 'BufEnter', 'BufLeave' }, {
+    buffer = buffer,
+    callback = function(args) is_in_it = args.event == 'BufEnter' end,
+  })
   vim.api.nvim_create_autocmd('BufWriteCmd', {
     buffer = buffer,
     callback = function()
+      if not is_in_it then -- :wall elsewhere, or a plugin that saves
+        vim.notify('Gemini still asks: go to the text, and write it there to say yes.', vim.log.levels.WARN)
+        return
+      end
       local changed = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n') .. last
       vim.bo[buffer].modified = false
       local result = { outcome = 'once' }
@@ -166,41 +180,52 @@ local function correct(params) -- the text as you change it; writing it is the y
   vim.notify('Write it (:w) to say yes to it as it is then.')
 end
 
-asked = vim.api.nvim_create_buf(false, true)
-vim.bo[asked].syntax, vim.bo[asked].modifiable = 'diff', false
-pcall(vim.api.nvim_buf_set_name, asked, 'gemini://question')
-local function on_key(key, act) vim.keymap.set('n', key, with_reached(act), { buffer = asked, nowait = true }) end
-for key, outcome in pairs({ y = 'once', s = 'session', a = 'always' }) do
-  on_key(key, function(params)
-    if not params.question and (outcome == 'once' or params.rule) then answer({ outcome = outcome }) end
+local function prepare_asked()
+  asked = vim.api.nvim_create_buf(false, true)
+  vim.bo[asked].syntax, vim.bo[asked].modifiable = 'diff', false
+  pcall(vim.api.nvim_buf_set_name, asked, 'gemini://question')
+  local function on_key(key, act) vim.keymap.set('n', key, with_reached(act), { buffer = asked, nowait = true }) end
+  for key, outcome in pairs({ y = 'once', s = 'session', a = 'always' }) do
+    on_key(key, function(params)
+      if not params.question and (outcome == 'once' or params.rule) then answer({ outcome = outcome }) end
+    end)
+  end
+  for _, key in ipairs({ 'n', '<CR>' }) do
+    on_key(key, function() answer(no_answer(reached)) end)
+  end
+  for number = 1, 9 do
+    on_key(tostring(number), function(params)
+      local option = params.options and params.options[number]
+      if option then answer({ answer = option }) end
+    end)
+  end
+  on_key('e', function(params)
+    if params.newContent or params.command then correct(params) end
   end)
-end
-for _, key in ipairs({ 'n', '<CR>' }) do
-  on_key(key, function() answer(no_answer(reached)) end)
-end
-for number = 1, 9 do
-  on_key(tostring(number), function(params)
-    local option = params.options and params.options[number]
-    if option then answer({ answer = option }) end
+  on_key('r', function(params)
+    vim.api.nvim_feedkeys(params.question and ':GeminiReply ' or ':GeminiRefuse ', 'ni', false)
   end)
+  on_key('q', function()
+    reached = nil
+    write_question()
+    go_back()
+  end)
+  vim.api.nvim_create_autocmd('BufLeave', {
+    buffer = asked,
+    callback = function()
+      if vim.fn.getcmdwintype() == '' then reached = nil end
+    end,
+  })
 end
-on_key('e', function(params)
-  if params.newContent or params.command then correct(params) end
-end)
-on_key('r', function(params)
-  vim.api.nvim_feedkeys(params.question and ':GeminiReply ' or ':GeminiRefuse ', 'ni', false)
-end)
-on_key('q', function()
+
+local function is_whole(buffer) return buffer and vim.api.nvim_buf_is_loaded(buffer) end
+
+ensure_asked = function()
+  if is_whole(asked) then return end
+  if asked and vim.api.nvim_buf_is_valid(asked) then vim.api.nvim_buf_delete(asked, { force = true }) end
   reached = nil
-  write_question()
-  go_back()
-end)
-vim.api.nvim_create_autocmd('BufLeave', {
-  buffer = asked,
-  callback = function()
-    if vim.fn.getcmdwintype() == '' then reached = nil end
-  end,
-})
+  prepare_asked()
+end
 
 vim.api.nvim_create_user_command('GeminiAnswer', function()
   if not questions[1] then
@@ -215,8 +240,29 @@ vim.api.nvim_create_user_command('GeminiAnswer', function()
   write_question()
   vim.api.nvim_win_set_cursor(0, { 1, 0 })
 end, { range = true }) -- of a selection, which is not heeded
+local typed_for -- the question that waited when you began to type a command
+vim.api.nvim_create_autocmd({ 'CmdlineEnter', 'CmdlineLeave' }, {
+  pattern = ':',
+  callback = function(args)
+    if args.event == 'CmdlineEnter' then
+      typed_for = questions[1]
+    elseif vim.v.event.abort then
+      typed_for = nil
+    end
+  end,
+})
+
+local function is_another() -- by now, than the words are for
+  local before = typed_for
+  typed_for = nil
+  if not before or before == questions[1] then return false end
+  vim.notify('Gemini asks something else by now: your words were for what it asked before.', vim.log.levels.WARN)
+  return true
+end
+
 vim.api.nvim_create_user_command('GeminiRefuse', function(opts)
   local question = questions[1]
+  if is_another() then return end
   if not question or question.params.question then
     vim.notify('Gemini asks for no permission now.')
   else
@@ -225,6 +271,7 @@ vim.api.nvim_create_user_command('GeminiRefuse', function(opts)
 end, { nargs = '*', range = true })
 vim.api.nvim_create_user_command('GeminiReply', function(opts)
   local question = questions[1]
+  if is_another() then return end
   if not question or not question.params.question then
     vim.notify('Gemini asks you nothing that words answer. :GeminiRefuse says no, and why.')
   else
@@ -273,18 +320,23 @@ vim.lsp.enable('gemini_companion')
 -- ---- answers
 
 -- So far code actions work (gra), and their answers come as messages. From here on answers stream into a window of their own.
-local answers = vim.api.nvim_create_buf(false, true)
-vim.bo[answers].filetype = 'markdown'
+local answers -- the buffer
 
 local titles = {} -- of calls of tools
 local has_text = false -- whether the answer has shown anything
 
 local function show(text)
+  if not is_whole(answers) then
+    answers = vim.api.nvim_create_buf(false, true)
+    vim.bo[answers].filetype = 'markdown'
+  end
   if vim.fn.bufwinid(answers) == -1 then
-    vim.wo[vim.api.nvim_open_win(answers, false, { split = 'right' })].linebreak = true
+    local is_made, window = pcall(vim.api.nvim_open_win, answers, false, { split = 'right' }) -- not in the command-line window
+    if is_made then vim.wo[window].linebreak = true end
   end
   vim.api.nvim_buf_set_text(answers, -1, -1, -1, -1, vim.split(text, '\n'))
-  vim.api.nvim_win_set_cursor(vim.fn.bufwinid(answers), { vim.api.nvim_buf_line_count(answers), 0 })
+  local window = vim.fn.bufwinid(answers)
+  if window ~= -1 then vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(answers), 0 }) end
 end
 
 vim.lsp.handlers['gemini/event'] = function(_, params)

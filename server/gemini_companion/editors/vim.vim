@@ -34,7 +34,9 @@ let s:questions = [] " those that wait, oldest first; the first is shown
 let s:shown = {} " the question in the buffer
 let s:reached = {} " the question that you went to; only its keys answer
 let s:came_from = 0 " the window where you were then
+let s:typed_for = {} " the question that waited when you began to type a command
 let s:asked = -1 " the buffer
+let s:corrected = -1 " the buffer with a text that you correct, while you are in it
 let s:opened = {} " the changedtick that was sent last, by buffer number
 
 " ---- windows
@@ -43,29 +45,47 @@ let s:opened = {} " the changedtick that was sent last, by buffer number
 function! s:OpenBeside(split, buffer, options) abort
   let [here, mode] = [win_getid(), mode()]
   execute 'noautocmd' a:split
-  execute 'noautocmd buffer' a:buffer
-  execute 'setlocal' a:options
-  noautocmd call win_gotoid(here)
+  try
+    execute 'noautocmd buffer' a:buffer
+    execute 'setlocal' a:options
+  finally
+    noautocmd call win_gotoid(here)
+  endtry
   if mode =~# "^[vVsS\<C-V>\<C-S>]"
     execute 'normal! gv' .. (mode =~# "^[sS\<C-S>]" ? "\<C-G>" : '')
   endif
 endfunction
 
-function! s:Show(text) abort
-  if !bufexists(s:answers)
-    let s:answers = bufadd('[Gemini]')
-    call bufload(s:answers)
-    for [option, value] in items({'&buftype': 'nofile', '&bufhidden': 'hide', '&swapfile': 0, '&filetype': 'markdown'})
-      call setbufvar(s:answers, option, value)
-    endfor
+" A buffer of that name with these options; made again, not just loaded, after :%bdelete, which takes options and keys of it.
+function! s:Scratch(number, name, options) abort
+  if bufloaded(a:number)
+    return a:number
   endif
+  if bufexists(a:number)
+    execute 'silent bwipeout!' a:number
+  endif
+  let number = bufadd(a:name)
+  call bufload(number)
+  for [option, value] in items(extend({'&buftype': 'nofile', '&bufhidden': 'hide', '&swapfile': 0}, a:options))
+    call setbufvar(number, option, value)
+  endfor
+  return number
+endfunction
+
+function! s:Show(text) abort
+  let s:answers = s:Scratch(s:answers, '[Gemini]', {'&filetype': 'markdown'})
   if bufwinid(s:answers) == -1
-    call s:OpenBeside('vertical botright split', s:answers, 'wrap linebreak')
+    try
+      call s:OpenBeside('vertical botright split', s:answers, 'wrap linebreak')
+    catch " in the command-line window, or where there is no room
+    endtry
   endif
   let lines = split(a:text, "\n", 1)
   call setbufline(s:answers, '$', getbufline(s:answers, '$')[0] .. lines[0])
   call appendbufline(s:answers, '$', lines[1:])
-  call win_execute(bufwinid(s:answers), 'normal! G')
+  if bufwinid(s:answers) != -1
+    call win_execute(bufwinid(s:answers), 'normal! G')
+  endif
 endfunction
 
 function! s:Notify(message, is_error = 0) abort
@@ -102,6 +122,7 @@ function! s:KeysOf(question) abort
 endfunction
 
 function! s:WriteQuestion() abort
+  call s:MakeQuestionBuffer()
   let s:shown = get(s:questions, 0, {})
   let lines = ['Gemini asks nothing now.']
   if !empty(s:shown)
@@ -117,6 +138,7 @@ function! s:WriteQuestion() abort
 endfunction
 
 function! s:OpenQuestion() abort " beside the other windows; it is not entered
+  call s:MakeQuestionBuffer()
   if bufwinid(s:asked) == -1
     call s:OpenBeside('botright ' .. max([5, &lines * 4 / 10]) .. 'split', s:asked,
           \ 'wrap nolinebreak nolist nofoldenable conceallevel=0 nodiff noscrollbind nocursorbind')
@@ -125,12 +147,8 @@ function! s:OpenQuestion() abort " beside the other windows; it is not entered
 endfunction
 
 function! s:MakeQuestionBuffer() abort
-  if !bufexists(s:asked)
-    let s:asked = bufadd('[Gemini asks]')
-    call bufload(s:asked)
-    for [option, value] in items({'&buftype': 'nofile', '&bufhidden': 'hide', '&swapfile': 0, '&buflisted': 0, '&syntax': 'diff'})
-      call setbufvar(s:asked, option, value)
-    endfor
+  if !bufloaded(s:asked)
+    let s:asked = s:Scratch(s:asked, '[Gemini asks]', {'&buflisted': 0, '&syntax': 'diff'})
     execute 'autocmd gemini_companion BufLeave <buffer=' .. s:asked .. '> let s:reached = {}'
   endif
 endfunction
@@ -224,7 +242,7 @@ function! s:Correct(question) abort " the text as you change it; writing it is t
   let ends = !is_command && text =~# "\n$" ? "\n" : ''
   let buffer = bufadd('[Gemini text ' .. params.toolCallId .. ']')
   call bufload(buffer)
-  for [option, value] in items({'&buftype': 'acwrite', '&bufhidden': 'wipe', '&swapfile': 0, '&undolevels': 1000})
+  for [option, value] in items({'&buftype': 'acwrite', '&bufhidden': 'hide', '&swapfile': 0, '&undolevels': 1000})
     call setbufvar(buffer, option, value)
   endfor
   execute 'buffer' buffer
@@ -232,12 +250,18 @@ function! s:Correct(question) abort " the text as you change it; writing it is t
   call setline(1, split(ends ==# '' ? text : text[:-2], "\n", 1))
   setlocal nomodified
   let b:gemini_companion = {'question': a:question, 'text': text, 'ends': ends, 'is_command': is_command}
+  let s:corrected = buffer
+  autocmd gemini_companion BufEnter <buffer> let s:corrected = bufnr()
+  autocmd gemini_companion BufLeave <buffer> let s:corrected = -1
   autocmd gemini_companion BufWriteCmd <buffer> call s:WriteCorrection()
   call s:Warn('Write it (:w) to say yes to it as it is then.')
 endfunction
 
 function! s:WriteCorrection() abort
   let [own, buffer] = [b:gemini_companion, bufnr()]
+  if s:corrected != buffer " :wall elsewhere, or a plugin that saves
+    return s:Warn('Gemini still asks: go to the text, and write it there to say yes.')
+  endif
   let changed = join(getline(1, '$'), "\n") .. own.ends
   let result = {'outcome': 'once'}
   if changed !=# own.text && own.is_command
@@ -268,7 +292,11 @@ function! s:GoToQuestion() abort
 endfunction
 
 function! s:Say(words, is_for_words) abort
-  if empty(s:questions) || s:IsForWords(s:questions[0]) != a:is_for_words
+  let typed_for = s:typed_for
+  let s:typed_for = {}
+  if !empty(typed_for) && typed_for isnot get(s:questions, 0, {})
+    call s:Warn('Gemini asks something else by now: your words were for what it asked before.')
+  elseif empty(s:questions) || s:IsForWords(s:questions[0]) != a:is_for_words
     call s:Warn(a:is_for_words ? 'Gemini asks you nothing that words answer. :GeminiRefuse says no, and why.' : 'Gemini asks for no permission now.')
   else
     call s:Settle(s:questions[0], a:is_for_words ? {'answer': a:words} : {'outcome': 'reject', 'reason': a:words})
@@ -498,6 +526,8 @@ command! -range -nargs=+ GeminiReply call s:Say(<q-args>, 1)
 
 augroup gemini_companion
   autocmd!
+  autocmd CmdlineEnter : let s:typed_for = get(s:questions, 0, {})
+  autocmd CmdlineLeave : if get(v:event, 'abort', 0) | let s:typed_for = {} | endif
   autocmd BufReadPost,BufWritePost * let b:gemini_companion_has_file = 1
   autocmd VimLeavePre * call s:Stop()
 augroup END
