@@ -62,6 +62,26 @@ def test_a_file_that_a_word_names_is_found(tmp_path: Path, line: str, file: str)
     assert str(tmp_path / file) in files_run(line, [str(tmp_path)])
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "jq -c .a >> hooks/x.sh",
+        'cat > "$GEMINI_PROJECT_DIR"/hooks/x.sh',
+        "true 2>'my hooks/y z.sh'",
+        "true &>server.js",
+        "mcp-server-sqlite --db-path app.db",
+        "tee -a hooks/run.log",
+    ],
+)
+def test_what_is_only_written_to_is_not_found(tmp_path: Path, line: str) -> None:
+    for name in (*FILES, "app.db", "hooks/run.log"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("", "utf-8")
+    found = files_run(line, [str(tmp_path)])
+    assert [path for path in found if Path(path).exists()] == []
+
+
 @pytest.mark.parametrize("line", ["/usr/bin/env sh ../x.sh", "~/x.sh", "grep -r x .", "sh -c 'cd /; ls etc'", ""])
 def test_what_is_outside_of_the_folder_is_not_found(tmp_path: Path, line: str) -> None:
     found = files_run(line, [str(tmp_path)])

@@ -21,6 +21,9 @@ from typing import Final
 from gemini_companion.settings.obeyed import gate
 
 _VARIABLE: Final = re.compile(r"\$(?:\w+|\{[^}]*\})")
+_WRITTEN_TO: Final = re.compile(r"""(?:&|\d+)?>>?[|&]?\s*(?:"[^"]*"|'[^']*'|\\.|[^\s;|&()<>"'`\\])++""")
+_RECORDS: Final = (".csv", ".db", ".jsonl", ".log", ".pid", ".sock", ".sqlite", ".sqlite3", ".tsv")
+"""Endings of what programs write, and nobody runs: commands and hooks change it all day."""
 _PIECE: Final = re.compile(r"[^\s'\"`;|&()<>=,:$]+")
 _MOST_WORDS: Final = 60
 _MOST_GLOBBED: Final = 200
@@ -62,13 +65,13 @@ def why_not_run(line: str, folders: Sequence[str]) -> str:
 
 @lru_cache(maxsize=256)
 def _words(line: str) -> tuple[str, ...]:
-    plain = _VARIABLE.sub(" ", line)
+    plain = _VARIABLE.sub(" ", _WRITTEN_TO.sub(" ", line))
     try:
         words = shlex.split(plain)
     except ValueError:
         words = []
     words += _PIECE.findall(plain)
-    return tuple(dict.fromkeys(words))[:_MOST_WORDS]
+    return tuple(dict.fromkeys(word for word in words if not word.lower().endswith(_RECORDS)))[:_MOST_WORDS]
 
 
 def _files_run(line: str, folders: tuple[str, ...]) -> tuple[str, ...]:
