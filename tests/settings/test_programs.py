@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gemini_companion.settings.programs import files_run
+from gemini_companion.settings.programs import expect_run, files_run
 
 FILES = (
     "hooks/x.sh",
@@ -60,6 +60,16 @@ def test_a_file_that_a_word_names_is_found(tmp_path: Path, line: str, file: str)
         path.parent.mkdir(exist_ok=True)
         path.write_text("", "utf-8")
     assert str(tmp_path / file) in files_run(line, [str(tmp_path)])
+
+
+def test_a_file_in_another_workspace_folder_is_found(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+    script = other / "x.sh"
+    script.write_text("", "utf-8")
+    expect_run([str(script)], [str(one), str(other)])
+    assert str(script) in files_run(str(script), [str(one)])
 
 
 @pytest.mark.parametrize(

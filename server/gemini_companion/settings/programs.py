@@ -25,7 +25,9 @@ _WRITTEN_TO: Final = re.compile(r"""(?:&|\d+)?>>?[|&]?\s*(?:"[^"]*"|'[^']*'|\\.|
 _RECORDS: Final = (".csv", ".db", ".jsonl", ".log", ".pid", ".sock", ".sqlite", ".sqlite3", ".tsv")
 """Endings of what programs write, and nobody runs: commands and hooks change it all day."""
 _PIECE: Final = re.compile(r"[^\s'\"`;|&()<>=,:$]+")
-_MOST_WORDS: Final = 60
+_MOST_WORDS: Final = 200
+_LONGEST_WORD: Final = 1_000
+_LONGEST_LINE: Final = 50_000
 _MOST_GLOBBED: Final = 200
 _MODULE: Final = re.compile(r"\w+(?:\.\w+)*")
 _OF_MODULE: Final = (".py", "/__main__.py", "/__init__.py")
@@ -65,13 +67,15 @@ def why_not_run(line: str, folders: Sequence[str]) -> str:
 
 @lru_cache(maxsize=256)
 def _words(line: str) -> tuple[str, ...]:
-    plain = _VARIABLE.sub(" ", _WRITTEN_TO.sub(" ", line))
+    plain = _VARIABLE.sub(" ", _WRITTEN_TO.sub(" ", line[:_LONGEST_LINE]))
     try:
         words = shlex.split(plain)
     except ValueError:
         words = []
     words += _PIECE.findall(plain)
-    return tuple(dict.fromkeys(word for word in words if not word.lower().endswith(_RECORDS)))[:_MOST_WORDS]
+    return tuple(
+        dict.fromkeys(word for word in words if len(word) < _LONGEST_WORD and not word.lower().endswith(_RECORDS))
+    )[:_MOST_WORDS]
 
 
 def _files_run(line: str, folders: tuple[str, ...]) -> tuple[str, ...]:
@@ -79,13 +83,19 @@ def _files_run(line: str, folders: tuple[str, ...]) -> tuple[str, ...]:
     names = [name for word in words for name in _names(word)]
     # `cd hooks && ./check.sh`: a word may be a folder that another one is in.
     inner = [path for folder in folders for word in words if os.path.isdir(path := _joined(folder, word))]
-    for base in dict.fromkeys((*folders, *inner)):
+    for base in dict.fromkeys((*folders, *inner, "/")):
         for name in names:
-            if has_magic(path := _joined(base, name)):
+            path = _joined(base, name)
+            if has_magic(os.path.basename(path)) and not has_magic(os.path.dirname(path)) and base in folders:
                 found.update(dict.fromkeys(islice(iglob(path), _MOST_GLOBBED)))
             elif name in words or os.path.isfile(path):
                 found[path] = None
-    return tuple(path for path in found if _is_within(path, folders) and not os.path.isdir(path))
+    return tuple(path for path in found if _counts(path, folders) and not os.path.isdir(path))
+
+
+def _counts(path: str, folders: Iterable[str]) -> bool:
+    """Whether a file is in one of the folders; one in another workspace folder is known by now."""
+    return _is_within(path, folders) or gate.is_obeyed(os.path.realpath(path))
 
 
 def _names(word: str) -> Iterator[str]:
