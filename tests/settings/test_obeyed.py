@@ -262,6 +262,17 @@ def test_a_link_that_a_command_turned_elsewhere_does_not_count(bench: Bench, is_
     assert bench.read(bench.started()) == NOT_AGREED
 
 
+def test_a_program_does_not_count_that_a_running_command_changed_to_and_fro(bench: Bench):
+    bench.file.write_text("mine\n")
+    watch = bench.begin()
+    assert bench.gate.refusal_of(str(bench.file)) == ""
+    bench.file.write_text("the command's\n")
+    bench.file.write_text("mine\n")
+    assert bench.gate.refusal_of(str(bench.file)) == MAYBE_MADE
+    assert bench.end(watch) == []
+    assert bench.gate.refusal_of(str(bench.file)) == ""
+
+
 def test_a_link_that_is_as_it_was_counts(bench: Bench):
     elsewhere = bench.root.parent / "elsewhere.md"
     elsewhere.write_text("mine\n")

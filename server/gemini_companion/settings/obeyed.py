@@ -78,6 +78,8 @@ class Watch:
     held: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
     led: dict[str, str] = field(default_factory=dict[str, str], repr=False)
     """Where names led that are links, or are behind one."""
+    changed_ns: dict[str, int] = field(default_factory=dict[str, int], repr=False)
+    """When the files were last changed, by what no program can set."""
     file: IO[str] | None = None
     """Locked for as long as the command may run."""
 
@@ -152,9 +154,22 @@ class Gate:
             return ""
 
     def refusal_of(self, path: str) -> str:
-        """The same of a file that somebody else is going to read, as it is now. Blocks."""
-        found = _read(path)
-        return "" if found is None else self.refusal(path, found[0], found[2])
+        """The same of a file that somebody else is going to read, a moment after this look. Blocks.
+
+        So a file does not count either that was written since a command began and is by now as it was: that command
+        may go on changing it to and fro.
+        """
+        found, changed_ns = _read(path), _changed_ns(path)
+        if found is None:
+            return ""
+        if reason := self.refusal(path, found[0], found[2]):
+            return reason
+        real = os.path.realpath(path)
+        with self._lock:
+            if (real, found[1]) in self._agreed:
+                return ""
+            is_touched = any(one.changed_ns.get(real, changed_ns) != changed_ns for one in self._watches.values())
+        return MAYBE_MADE if is_touched else ""
 
     def expect(self, path: str) -> None:
         """A file would be read if it were there."""
@@ -177,6 +192,7 @@ class Gate:
         with self._lock:
             name, known = f"{_RUNNING}{uuid.uuid4().hex}.json", self._known | self._links
         led: dict[str, str] = {}
+        changed_ns: dict[str, int] = {}
         before: dict[str, str] = {}
         held: dict[str, bytes] = {}
         room = _MOST_HELD
@@ -185,10 +201,10 @@ class Gate:
             if real != name_of_it:
                 led[name_of_it] = real
             if real not in before and (found := _read(real)) is not None:
-                before[real] = found[1]
+                before[real], changed_ns[real] = found[1], _changed_ns(real)
                 if len(found[0]) <= room:
                     held[real], room = found[0], room - len(found[0])
-        watch = Watch(name, before, tuple(os.path.realpath(scope) for scope in scopes), held, led)
+        watch = Watch(name, before, tuple(os.path.realpath(scope) for scope in scopes), held, led, changed_ns)
         with self._lock:
             for real in self._made:  # what was not agreed to before this one is not agreed to behind it
                 watch.held.pop(real, None)
@@ -400,6 +416,13 @@ def _read(path: str, *, most: int = MOST_BYTES) -> tuple[bytes, str, int] | None
         return None
     finally:
         os.close(descriptor)
+
+
+def _changed_ns(path: str) -> int:
+    try:
+        return os.stat(path).st_ctime_ns
+    except OSError:
+        return 0
 
 
 def _lock(file: IO[str]) -> None:
