@@ -4,8 +4,11 @@ bash, real files.
 
 from __future__ import annotations
 
+import asyncio
+import json
+import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +194,118 @@ async def test_what_a_command_in_the_background_writes_later_does_not_count(desk
         await spoken.ask("gemini/chat", {"prompt": "Hello."})
     assert len(desk.about_files) == 1
     assert all(RULE not in shown(request) for request in sent(emulator))
+
+
+def own_settings(desk: Desk, **settings: Any) -> None:
+    own = desk.tmp_path / "home" / ".gemini" / "settings.json"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text(json.dumps(settings), "utf-8")
+
+
+def marker(desk: Desk, name: str) -> Path:
+    """Outside of the workspace: nothing in the sandbox can make it."""
+    return desk.tmp_path / name
+
+
+@pytest.mark.parametrize(
+    "line", ["./hooks/check.sh", 'bash "$GEMINI_PROJECT_DIR"/hooks/check.sh', "cd hooks && exec ./check.sh"]
+)
+async def test_a_script_that_a_hook_runs_is_not_run_as_a_command_wrote_it_before_the_person_agrees(
+    desk: Desk, emulator: Emulator, line: str
+) -> None:
+    own_settings(desk, hooks={"BeforeAgent": [{"hooks": [{"type": "command", "command": line}]}]})
+    script = desk.workspace / "hooks" / "check.sh"
+    script.parent.mkdir()
+    before, after = marker(desk, "before"), marker(desk, "after")
+    script.write_text(f"#!/bin/sh\ntouch {before}\n", "utf-8")
+    script.chmod(0o755)
+    change = f"printf '#!/bin/sh\\ntouch %s\\n' {after} > hooks/check.sh"
+    emulator.script(
+        run(change), "Done.", "Hello.", run(f"{change}; echo '# more' >> hooks/check.sh"), "Done.", "Hello."
+    )
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Change it."})
+        assert before.exists()
+        await spoken.ask("gemini/chat", {"prompt": "Hello."})
+        assert not after.exists()
+        assert "hooks/check.sh" in result(sent(emulator)[1])["filesThatDoNotCount"]
+        assert "touch" in desk.about_files[0]["diff"]
+        desk.outcome = "once"
+        await spoken.ask("gemini/chat", {"prompt": "Change it again."})
+        await spoken.ask("gemini/chat", {"prompt": "Hello."})
+    assert after.exists()
+
+
+async def test_a_script_that_a_hook_runs_by_a_link_is_held_to_where_that_led(desk: Desk, emulator: Emulator) -> None:
+    own_settings(
+        desk,
+        hooks={"BeforeAgent": [{"hooks": [{"type": "command", "command": "./check.sh"}]}]},
+        companion={"tools": {"sandbox": "off"}},
+    )
+    elsewhere, ran = desk.tmp_path / "elsewhere.sh", marker(desk, "ran")
+    elsewhere.write_text(f"#!/bin/sh\ntouch {ran}\n", "utf-8")
+    elsewhere.chmod(0o755)
+    script = desk.workspace / "check.sh"
+    script.write_text("#!/bin/sh\n", "utf-8")
+    script.chmod(0o755)
+    emulator.script(run(f"ln -sf {elsewhere} check.sh"), "Done.", "Hello.")
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Change it."})
+        await spoken.ask("gemini/chat", {"prompt": "Hello."})
+    assert not ran.exists()
+    assert desk.about_files
+
+
+async def test_a_server_is_not_started_from_what_a_command_wrote_before_the_person_agrees(
+    desk: Desk, emulator: Emulator
+) -> None:
+    own_settings(desk, mcpServers={"mine": {"command": sys.executable, "args": ["-m", "pkg.server"]}})
+    script, ran = desk.workspace / "pkg" / "server.py", marker(desk, "ran")
+    script.parent.mkdir()
+    script.write_text("raise SystemExit\n", "utf-8")
+    change = f'printf \'open("%s", "w")\\n\' {ran} > pkg/server.py'
+    emulator.script(run(change), "Done.", "Hello.", "Hello.")
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Change it."})
+        with suppress(Exception):
+            await spoken.ask("gemini/mcp/restart", {"server": "mine"})
+        await spoken.ask("gemini/chat", {"prompt": "Hello."})
+        (mine,) = (await spoken.ask("gemini/mcp/list", {}))["servers"]
+        assert not ran.exists()
+        assert (mine["state"], "pkg/server.py: a command wrote it" in mine["error"]) == ("failed", True)
+        script.write_text(script.read_text("utf-8") + "# as I want it\n", "utf-8")
+        await spoken.ask("gemini/chat", {"prompt": "Hello."})
+        await until(ran.exists)
+
+
+async def test_what_is_behind_what_a_person_is_shown_does_not_count(desk: Desk, emulator: Emulator) -> None:
+    desk.outcome = "once"
+    without_sandbox(desk)
+    pad = "head -c 700000 /dev/zero | tr '\\0' '\\n'"
+    lines = f'g=.gem; mkdir -p ${{g}}ini; ({pad}; echo \'{{"a": "behind it"}}\') > ${{g}}ini/settings.json'
+    emulator.script(run(lines), "Done.")
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Make it."})
+    assert "behind it" in desk.about_files[0]["diff"]
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("mkdir -p sub; git init -q sub", "sub/.git"),
+        ("git config core.fsmonitor ./x", ".git/config"),
+        ("printf '#!/bin/sh\\n' > .git/hooks/pre-commit", ".git/hooks/pre-commit"),
+    ],
+)
+async def test_what_git_goes_by_is_named_where_a_command_made_it(
+    desk: Desk, emulator: Emulator, line: str, named: str
+) -> None:
+    without_sandbox(desk)
+    git = await asyncio.create_subprocess_exec("git", "init", "-q", str(desk.workspace))
+    await git.wait()
+    emulator.script(run(line), "Done.", run("git status > /dev/null"), "Done.")
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Do it."})
+        assert named in result(sent(emulator)[1])["filesThatDecide"]
+        await spoken.ask("gemini/chat", {"prompt": "Look."})
+    assert "filesThatDecide" not in result(sent(emulator)[3])

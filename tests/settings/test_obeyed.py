@@ -230,6 +230,54 @@ def test_what_is_kept_has_digests_and_no_texts(bench: Bench):
     bench.file.write_text("a secret\n")
     watch = bench.begin()
     kept = [json.loads(path.read_text()) for path in bench.kept.iterdir()]
-    assert kept == [{"before": {str(bench.file): digest_of(b"a secret\n", 9)}, "scopes": [str(bench.root)]}]
+    assert kept == [{"before": {str(bench.file): digest_of(b"a secret\n", 9)}, "scopes": [str(bench.root)], "led": {}}]
     assert all(os.stat(path).st_mode & 0o077 == 0 for path in bench.kept.iterdir())
     bench.end(watch)
+
+
+def test_what_is_behind_all_that_a_reader_takes_counts_for_a_program(bench: Bench):
+    bench.file.write_bytes(b"#" * MOST_BYTES + b"mine")
+    watch = bench.begin()
+    bench.file.write_bytes(b"#" * MOST_BYTES + b"evil")
+    (made,) = bench.gate.end(watch, [str(bench.file)])
+    assert not made.can_be_shown
+    assert bench.gate.refusal_of(str(bench.file)) == NOT_AGREED
+    assert bench.read() == NOT_AGREED
+    bench.gate.wrote(bench.file, lambda data: data.endswith(b"evil"))
+    assert bench.gate.refusal_of(str(bench.file)) == ""
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_link_that_a_command_turned_elsewhere_does_not_count(bench: Bench, is_new: bool):
+    elsewhere = bench.root.parent / "elsewhere.md"
+    elsewhere.write_text("not for this\n")
+    if not is_new:
+        bench.file.write_text("mine\n")
+    watch = bench.begin()
+    bench.file.unlink(missing_ok=True)
+    bench.file.symlink_to(elsewhere)
+    assert bench.read() == MAYBE_MADE
+    assert bench.end(watch) == [str(elsewhere)]
+    assert bench.read() == NOT_AGREED
+    assert bench.read(bench.started()) == NOT_AGREED
+
+
+def test_a_program_does_not_count_that_a_running_command_changed_to_and_fro(bench: Bench):
+    bench.file.write_text("mine\n")
+    watch = bench.begin()
+    assert bench.gate.refusal_of(str(bench.file)) == ""
+    bench.file.write_text("the command's\n")
+    bench.file.write_text("mine\n")
+    assert bench.gate.refusal_of(str(bench.file)) == MAYBE_MADE
+    assert bench.end(watch) == []
+    assert bench.gate.refusal_of(str(bench.file)) == ""
+
+
+def test_a_link_that_is_as_it_was_counts(bench: Bench):
+    elsewhere = bench.root.parent / "elsewhere.md"
+    elsewhere.write_text("mine\n")
+    bench.file.symlink_to(elsewhere)
+    watch = bench.begin()
+    assert bench.read() == ""
+    assert bench.end(watch) == []
+    assert bench.read() == ""

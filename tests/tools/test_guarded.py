@@ -21,7 +21,7 @@ CORPUS = Path(os.environ.get("COMPANION_CORPUS", REPOSITORY.parents[1] / "shared
 
 TOLD = """
     GEMINI.md AGENTS.md CLAUDE.md CLAUDE.local.md sub/dir/GEMINI.md docs/copilot-instructions.md x.instructions.md
-    skills/deploy/SKILL.md prompts/review.txt rules/style.md agents/reviewer.md commands/fix.toml instructions/a.md
+    QWEN.md docs/WARP.md skills/deploy/SKILL.md prompts/review.txt rules/style.md agents/reviewer.md commands/fix.toml instructions/a.md
     system-prompt.md a.mdc llms.txt hooks/a.json memory/facts.md mcp.json a/mcp.json
 """
 HIDDEN = """
@@ -46,6 +46,7 @@ BUILDS = """
     setupTests.ts eslint.config.mjs karma.conf.js gulpfile.js gunicorn.conf.py lint-staged.config.json phpunit.xml
     lefthook.yml hooks/pre-commit hooks/pre_push.py node_modules/x/index.js venv/lib/x.py env/bin/activate.py
     bin/activate x.pth site-packages/a.py HEAD config x.code-workspace some-tool-of-tomorrow.toml tool.json a.unknown
+    project.clj xmake.lua premake5.lua plopfile.js postinstall.js scripts/postinstall.js install.js _dir-locals.el
     a.xyz a.exe a.so lib.jar a.lnk a.desktop a.service
 """
 FREE = """

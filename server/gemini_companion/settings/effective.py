@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import shlex
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -141,6 +142,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolOptions
     trusted_folders: tuple[str, ...]
     """Absolute paths as written, `~` resolved, links not."""
+
+    @property
+    def lines_run(self) -> tuple[str, ...]:
+        """What hooks and servers run, as lines of a shell."""
+        servers = (one for one in self.mcp.servers if one.command)
+        return (
+            *(hook.command for hook in self.hooks.hooks),
+            *(shlex.join((one.command, *one.args, *((one.cwd,) if one.cwd else ()))) for one in servers),
+        )
 
     @property
     def compression_strategies(self) -> tuple[StrategyName | None, ...]:

@@ -31,8 +31,10 @@ from typing import IO, Any, Final, NamedTuple, cast
 
 logger = logging.getLogger(__name__)
 
-MOST_BYTES: Final = 262_145
-"""Bytes of a file that its digest covers, beside its size: as many as are read of a memory file."""
+MOST_BYTES: Final = 2**20 + 1
+"""Bytes of a file that a reader gives: more than any of them goes by, so that a question shows all that counts."""
+_MOST_HASHED: Final = 2**28
+"""Bytes of a program that are looked at; of what is behind them, when it was changed."""
 _MOST_HELD: Final = 8 * 2**20
 """Bytes of files that are held while a command runs, so that a question can show what is different."""
 _MOST_KNOWN: Final = 20_000
@@ -56,6 +58,13 @@ class Made(NamedTuple):
     new: bytes
     """Its first `MOST_BYTES` bytes."""
 
+    @property
+    def can_be_shown(self) -> bool:
+        """Whether these are all of it: nobody agrees to a text that they were not shown. What is no text is agreed to
+        as such.
+        """
+        return len(self.new) < MOST_BYTES or b"\0" in self.new
+
 
 @dataclass(slots=True)
 class Watch:
@@ -67,16 +76,28 @@ class Watch:
     scopes: tuple[str, ...]
     """Real paths of folders: a file below one that is not in `before` was not there."""
     held: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+    led: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Where names led that are links, or are behind one."""
+    changed_ns: dict[str, int] = field(default_factory=dict[str, int], repr=False)
+    """When the files were last changed, by what no program can set."""
     file: IO[str] | None = None
     """Locked for as long as the command may run."""
 
-    def concerns(self, path: str) -> bool:
-        """Whether it says what a file was."""
-        return path in self.before or any(path.startswith(scope.rstrip(os.sep) + os.sep) for scope in self.scopes)
+    def concerns(self, path: str, names: Iterable[str] = ()) -> bool:
+        """Whether it says what a file was that was found by these names: of a link, also where it led."""
+        return path in self.before or self._is_in_scope(path) or any(self._led_elsewhere(name, path) for name in names)
+
+    def _led_elsewhere(self, name: str, path: str) -> bool:
+        if name in self.led or name in self.before:
+            return self.led.get(name, name) != path
+        return name != path and self._is_in_scope(name) and os.path.islink(name)
+
+    def _is_in_scope(self, path: str) -> bool:
+        return any(path.startswith(scope.rstrip(os.sep) + os.sep) for scope in self.scopes)
 
 
 def digest_of(data: bytes, size: int) -> str:
-    """What tells one content from another."""
+    """What tells one content from another, as far as its reader goes by it."""
     return hashlib.sha256(b"%d\0" % size + data[:MOST_BYTES]).hexdigest()
 
 
@@ -92,6 +113,8 @@ class Gate:
         self._watches: dict[str, Watch] = {}
         self._agreed: set[tuple[str, str]] = set()
         self._known: set[str] = set()
+        self._links: set[str] = set()
+        """Names of known files that lead elsewhere."""
         self._was_refused = False
 
     def keep_in(self, folder: str) -> None:
@@ -100,7 +123,7 @@ class Gate:
         """
         with self._lock:
             self._folder, self._listed = folder, frozenset()
-            self._made, self._watches, self._agreed, self._known = {}, {}, set(), set()
+            self._made, self._watches, self._agreed, self._known, self._links = {}, {}, set(), set(), set()
             self._look()
 
     def refusal(self, path: str | os.PathLike[str], data: bytes, size: int) -> str:
@@ -108,16 +131,21 @@ class Gate:
         real = os.path.realpath(path)
         with self._lock:
             self._look()
-            if len(self._known) < _MOST_KNOWN:
-                self._known.add(real)
+            self._expect(path, real)
             if not self._made and not self._watches:
                 return ""
             digest = digest_of(data, size)
+            if size >= MOST_BYTES:  # what is behind the data counts for programs
+                found = _read(real)
+                if found is None or not found[1].startswith(digest):
+                    return MAYBE_MADE
+                digest = found[1]
             if (real, digest) in self._agreed:
                 return ""
             if self._made.get(real) == digest:
                 return NOT_AGREED
-            watches = [watch for watch in self._watches.values() if watch.concerns(real)]
+            names = (os.path.abspath(path),)
+            watches = [watch for watch in self._watches.values() if watch.concerns(real, names)]
             if any(watch.before.get(real) != digest for watch in watches):
                 self._was_refused = True
                 return MAYBE_MADE
@@ -125,11 +153,34 @@ class Gate:
                 self._forget(real)
             return ""
 
+    def refusal_of(self, path: str) -> str:
+        """The same of a file that somebody else is going to read, a moment after this look. Blocks.
+
+        So a file does not count either that was written since a command began and is by now as it was: that command
+        may go on changing it to and fro.
+        """
+        found, changed_ns = _read(path), _changed_ns(path)
+        if found is None:
+            return ""
+        if reason := self.refusal(path, found[0], found[2]):
+            return reason
+        real = os.path.realpath(path)
+        with self._lock:
+            if (real, found[1]) in self._agreed:
+                return ""
+            is_touched = any(one.changed_ns.get(real, changed_ns) != changed_ns for one in self._watches.values())
+        return MAYBE_MADE if is_touched else ""
+
     def expect(self, path: str) -> None:
         """A file would be read if it were there."""
         with self._lock:
-            if len(self._known) < _MOST_KNOWN:
-                self._known.add(os.path.realpath(path))
+            self._expect(path, os.path.realpath(path))
+
+    def _expect(self, path: str | os.PathLike[str], real: str) -> None:
+        if len(self._known) < _MOST_KNOWN:
+            self._known.add(real)
+            if (name := os.path.abspath(path)) != real:
+                self._links.add(name)
 
     def is_obeyed(self, path: str) -> bool:
         """Whether a file, by its real path, was read through the gate, or would have been."""
@@ -139,16 +190,21 @@ class Gate:
     def begin(self, paths: Iterable[str], scopes: Iterable[str]) -> Watch:
         """Note what files are before a command starts. Blocks."""
         with self._lock:
-            name, known = f"{_RUNNING}{uuid.uuid4().hex}.json", set(self._known)
+            name, known = f"{_RUNNING}{uuid.uuid4().hex}.json", self._known | self._links
+        led: dict[str, str] = {}
+        changed_ns: dict[str, int] = {}
         before: dict[str, str] = {}
         held: dict[str, bytes] = {}
         room = _MOST_HELD
-        for real in {os.path.realpath(path) for path in paths} | known:
-            if (found := _read(real)) is not None:
-                before[real] = digest_of(*found)
+        for path in {*paths, *known}:
+            real, name_of_it = os.path.realpath(path), os.path.abspath(path)
+            if real != name_of_it:
+                led[name_of_it] = real
+            if real not in before and (found := _read(real)) is not None:
+                before[real], changed_ns[real] = found[1], _changed_ns(real)
                 if len(found[0]) <= room:
                     held[real], room = found[0], room - len(found[0])
-        watch = Watch(name, before, tuple(os.path.realpath(scope) for scope in scopes), held)
+        watch = Watch(name, before, tuple(os.path.realpath(scope) for scope in scopes), held, led, changed_ns)
         with self._lock:
             for real in self._made:  # what was not agreed to before this one is not agreed to behind it
                 watch.held.pop(real, None)
@@ -170,14 +226,18 @@ class Gate:
         """
         with self._lock:
             watches = [one for one in self._watches.values() if one.file is not None or self._folder is None]
-            known = set(self._known)
-        named = {os.path.realpath(path) for path in paths}
+            known = self._known | self._links
         found: list[Made] = []
-        for real in sorted({*named, *known, *watch.before, *(path for one in watches for path in one.before)}):
-            concerned = [one for one in {id(w): w for w in (*watches, watch)}.values() if one.concerns(real)]
+        names: dict[str, list[str]] = {}
+        for path in {*paths, *known, *watch.before, *(path for one in watches for path in (*one.before, *one.led))}:
+            names.setdefault(os.path.realpath(path), []).append(os.path.abspath(path))
+        for real in sorted(names):
+            concerned = [
+                one for one in {id(w): w for w in (*watches, watch)}.values() if one.concerns(real, names[real])
+            ]
             if not concerned or (read := _read(real)) is None:
                 continue
-            digest = digest_of(*read)
+            digest = read[1]
             if all(one.before.get(real) == digest for one in concerned):
                 continue
             with self._lock:
@@ -190,6 +250,7 @@ class Gate:
                         found.append(Made(real, digest, old, read[0]))
                 for one in concerned:
                     one.before[real] = digest
+                    one.led.update((name, real) for name in names[real] if name != real)
         with self._lock:
             if not goes_on:
                 self._end_running(watch)
@@ -213,9 +274,9 @@ class Gate:
         with self._lock:
             if not self._made and not self._watches:
                 return
-        found = _read(real)
+        found = _read(real, most=_MOST_HASHED)
         if found is not None and is_it(found[0]):
-            self.agree(real, digest_of(*found))
+            self.agree(real, found[1])
 
     def waiting(self) -> tuple[Made, ...]:
         """The files that are as a command wrote them and are not agreed to, by path in order. Blocks."""
@@ -225,7 +286,7 @@ class Gate:
         found: list[Made] = []
         for real, digest in sorted(made.items()):
             read = _read(real)
-            if read is not None and digest_of(*read) == digest:
+            if read is not None and read[1] == digest:
                 found.append(Made(real, digest, None, read[0]))
         return tuple(found)
 
@@ -242,7 +303,7 @@ class Gate:
             self._listed = self._listed - {_name_of(real)}
 
     def _keep_running(self, watch: Watch) -> None:
-        path = self._write(watch.name, {"before": watch.before, "scopes": watch.scopes})
+        path = self._write(watch.name, {"before": watch.before, "scopes": watch.scopes, "led": watch.led})
         if path is not None:
             with suppress(OSError):
                 watch.file = open(path, encoding="utf-8")  # noqa: SIM115 - it is held while the command runs
@@ -302,7 +363,8 @@ class Gate:
         before, scopes = document.get("before"), document.get("scopes")
         if not isinstance(before, dict) or not isinstance(scopes, list):
             return
-        watch = Watch(name, dict(cast("dict[str, str]", before)), tuple(cast("list[str]", scopes)))
+        led = cast("dict[str, str]", document["led"]) if isinstance(document.get("led"), dict) else {}
+        watch = Watch(name, dict(cast("dict[str, str]", before)), tuple(cast("list[str]", scopes)), led=dict(led))
         self._watches[name] = watch
         if not _is_locked(path):  # its daemon was killed, and its commands with it
             self.end(watch, ())
@@ -325,8 +387,8 @@ def _document(path: str) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _read(path: str) -> tuple[bytes, int] | None:
-    """The beginning of a regular file, and its size; `None` if there is none that can be read."""
+def _read(path: str, *, most: int = MOST_BYTES) -> tuple[bytes, str, int] | None:
+    """The beginning of a regular file, the digest of all of it, and its size; `None` if there is none to be read."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(path, flags)
@@ -336,16 +398,31 @@ def _read(path: str) -> tuple[bytes, int] | None:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return None
-        pieces: list[bytes] = []
-        left = MOST_BYTES
-        while left > 0 and (piece := os.read(descriptor, left)):
-            pieces.append(piece)
-            left -= len(piece)
-        return b"".join(pieces), status.st_size
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(MOST_BYTES)
+            digest = digest_of(data, status.st_size)
+            if len(data) < MOST_BYTES:
+                return data, digest, status.st_size
+            behind, pieces, left = hashlib.sha256(), [data], _MOST_HASHED
+            while left > 0 and (piece := file.read(MOST_BYTES)):
+                behind.update(piece)
+                left -= len(piece)
+                if most > MOST_BYTES:
+                    pieces.append(piece)
+            if left <= 0:
+                behind.update(b"%d" % status.st_ctime_ns)
+        return b"".join(pieces), f"{digest}+{behind.hexdigest()}", status.st_size
     except OSError:
         return None
     finally:
         os.close(descriptor)
+
+
+def _changed_ns(path: str) -> int:
+    try:
+        return os.stat(path).st_ctime_ns
+    except OSError:
+        return 0
 
 
 def _lock(file: IO[str]) -> None:

@@ -133,6 +133,10 @@ _NAMES: Final = {
     "conftest.py": "pytest runs it",
     "setup.py": "an installation runs it",
     "setup.hs": "an installation runs it",
+    "project.clj": "lein runs what it says",
+    "_dir-locals.el": "it decides what the editor runs",
+    "build.jl": "an installation runs it",
+    "configure.r": "an installation runs it",
     "pyproject.toml": "it decides what builds and tests run",
     "tox.ini": "tox runs what it says",
     "pytest.ini": "it decides what pytest runs",
@@ -209,7 +213,8 @@ _SCRIPTS: Final = _table(
     "gulpfile gruntfile jakefile cakefile jestfile noxfile fabfile rakefile conanfile locustfile pavement snakefile"
     " setuptests setupjest setupfiles setuptest globalsetup globalteardown sconstruct wscript versioneer hatch_build"
     " celeryconfig pelicanconf ez_setup karma testem brunch-config build esbuild webpack rollup vite artisan rector ecs"
-    " server-setup middleware-setup mage profiles"
+    " server-setup middleware-setup mage profiles plopfile xmake premake premake4 premake5 preinstall postinstall"
+    " install prepare prepublish prepack postpack uninstall"
 )
 """Names of scripts that tools run, whatever the language's ending; at the top alone where sources are called so."""
 _AT_TOP_ALONE: Final = _table("build esbuild webpack rollup vite mage profiles")
@@ -234,7 +239,8 @@ _DATA_WORDS: Final = _table(
 """Of the names of data: tools are known to take what they run from files that are called so, in whichever folder."""
 _PROSE_WORDS: Final = _table(
     "prompt prompts instruction instructions rule rules skill skills agent agents memory memories persona personas"
-    " claude gemini copilot cursor codex windsurf cline aider roo conventions guidelines llms system steering chatmode"
+    " claude gemini copilot cursor codex windsurf cline aider roo qwen iflow warp crush jules goose junie kiro amp"
+    " opencode trae augment conventions guidelines llms system steering chatmode"
 )
 """Of the names of prose: models are told what files say that are called so."""
 _LISTS: Final = _table(

@@ -53,11 +53,18 @@ def _tools(commands: Commands) -> Iterable[Tool[Any]]:
 def build_guard(settings: Callable[[], Settings]) -> Guard:
     """What knows the files that decide what runs, or what a model is told: by their names, and by what was read."""
     from gemini_companion.settings.obeyed import gate
+    from gemini_companion.settings.programs import expect_run
     from gemini_companion.tools.guarded import OBEYED, guard_of, may_be_allowed
     from gemini_companion.tools.paths import parts_below
 
+    expected: list[tuple[Settings, str]] = []
+
     def guard(path: str, root: str, *, is_executable: bool = False) -> str:
-        memory = settings().context_file_names
+        current = settings()
+        if not any(one is current and known == root for one, known in expected):
+            expected[:] = [*(pair for pair in expected if pair[0] is current), (current, root)]
+            expect_run(current.lines_run, (root,))
+        memory = current.context_file_names
         reason = guard_of(parts_below(path, root), memory=memory, is_executable=is_executable)
         is_open = not reason or may_be_allowed(reason)
         return OBEYED if is_open and gate.is_obeyed(path) else reason
@@ -177,6 +184,7 @@ def _changes(
         home_directory(env),
         lambda: settings.current.context_file_names,
         lambda: settings.current.context_discovery_max_dirs,
+        lambda: settings.current.lines_run,
     )
     return FileChanges(StampScan(), obeyed=obeyed, runs_on=commands.runs_on, tell=tell)
 

@@ -19,6 +19,8 @@ from gemini_companion.sessions.tools.changes_noticed import Held, Stamp, Stamps
 
 MOST_FILES: Final = 50_000
 SECONDS: Final = 0.3
+_GIT_GOES_BY: Final = ("config", "config.worktree", "commondir", "hooks", "info/attributes", "modules")
+_MOST_HOOKS: Final = 200
 _MOST_NAMES: Final = 100_000
 """Of one folder."""
 
@@ -52,6 +54,7 @@ class StampScan:
         pending = deque(self._ignore_files.scope(root) for root in sorted(roots))
         found: dict[str, Stamp] = {}
         bits: dict[str, int] = {}
+        of_git: dict[str, Stamp] = {}
         while pending:
             scope = pending[0]
             if len(found) >= self._most or self._monotonic() > until:
@@ -61,7 +64,10 @@ class StampScan:
                 with os.scandir(scope.path) as entries:
                     for entry in islice(entries, _MOST_NAMES):
                         is_folder = entry.is_dir(follow_symlinks=False)
-                        if entry.name == ".git" or scope.hidden_by(entry.name, is_folder=is_folder):
+                        if entry.name == ".git":
+                            of_git.update(_of_git(entry))
+                            continue
+                        if scope.hidden_by(entry.name, is_folder=is_folder):
                             continue
                         if not _can_be_noted(entry.name) or (is_folder and entry.path in roots):
                             continue
@@ -78,7 +84,29 @@ class StampScan:
                                 found[entry.path] = stamp_of(status, target)
             except OSError:
                 continue  # it went meanwhile, or may not be read
-        return Stamps(found, frozenset(scope.path for scope in pending), bits, at_ns)
+        return Stamps(found, frozenset(scope.path for scope in pending), bits, at_ns, of_git)
+
+
+def _of_git(entry: os.DirEntry[str]) -> dict[str, Stamp]:
+    """A `.git`, and what in it git goes by. Of folders only that they are the same ones: their times change daily."""
+    found: dict[str, Stamp] = {}
+    with suppress(OSError):
+        status = entry.stat(follow_symlinks=False)
+        if is_placeholder(status):
+            return {}
+        found[entry.path] = _kind_of(status) if stat.S_ISDIR(status.st_mode) else stamp_of(status)
+        names = [os.path.join(entry.path, name) for name in _GIT_GOES_BY]
+        with suppress(OSError), os.scandir(os.path.join(entry.path, "hooks")) as hooks:
+            names += [hook.path for hook in islice(hooks, _MOST_HOOKS) if not hook.name.endswith(".sample")]
+        for name in names:
+            with suppress(OSError):
+                status = os.lstat(name)
+                found[name] = _kind_of(status) if stat.S_ISDIR(status.st_mode) else stamp_of(status)
+    return found
+
+
+def _kind_of(status: os.stat_result) -> Stamp:
+    return Stamp(0, 0, status.st_ino, stat.S_IFMT(status.st_mode))
 
 
 def _can_be_noted(name: str) -> bool:

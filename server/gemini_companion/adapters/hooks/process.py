@@ -24,6 +24,7 @@ from gemini_companion.adapters.hooks.environment import for_others, scrubbed
 from gemini_companion.adapters.processes import reaper
 from gemini_companion.adapters.processes.environment import TOKEN, program_finder
 from gemini_companion.engine.hooks.answers import MAX_OUTPUT_BYTES, HookEnd
+from gemini_companion.settings.programs import why_not_run
 
 _REAPER: Final = str(Path(reaper.__file__).resolve())
 _LINE: Final = "GEMINI_COMPANION_HOOK"
@@ -91,6 +92,8 @@ class HookProcesses:
             return HookEnd(failed="hooks cannot be run on Windows yet")
         if (shell := self._shell) is None:
             return HookEnd(failed="there is neither bash nor sh on this machine")
+        if reason := await asyncio.to_thread(why_not_run, command, (cwd,)):
+            return HookEnd(failed=f"it is not run, for it would run {reason}")
         started = time.monotonic()
         try:
             around = self._environment if is_own else self._for_others

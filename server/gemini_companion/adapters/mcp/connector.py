@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -16,6 +17,7 @@ from gemini_companion.adapters.hooks.environment import for_others, scrubbed
 from gemini_companion.adapters.mcp.logins import Logins
 from gemini_companion.engine.mcp.config import ServerDefinition
 from gemini_companion.sessions.mcp.port import Link, McpFault, Surroundings
+from gemini_companion.settings.programs import why_not_run
 
 _SDK: Final = "gemini_companion.adapters.mcp.link"
 
@@ -66,6 +68,9 @@ async def _process_streams(
 
     cwd = _folder(server, around)
     env = _environment(server, environment)
+    line = shlex.join((server.command, *server.args))
+    if reason := await asyncio.to_thread(why_not_run, line, (cwd, around.cwd)):
+        raise McpFault(f"It is not started, for it would run {reason}.", "withheld")
     if not _can_start(server.command, cwd, env["PATH"]):
         raise McpFault(f"There is no program {server.command!r} that could be started.")
     try:

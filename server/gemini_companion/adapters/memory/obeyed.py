@@ -10,6 +10,7 @@ from typing import Final
 
 from gemini_companion.adapters.memory.discovery import Below, folders_down_to, project_top
 from gemini_companion.settings.obeyed import Made, Watch, gate
+from gemini_companion.settings.programs import expect_run
 
 _FOLDERS: Final = (".gemini", ".agents")
 """Of a workspace folder, and of a home."""
@@ -21,12 +22,21 @@ _MAX_DEPTH: Final = 12
 
 
 class ObeyedFiles:
-    """Around a command; see `Obeyed`. `names` are those of memory files, `max_dirs` how far these are looked for."""
+    """Around a command; see `Obeyed`. `names` are those of memory files, `max_dirs` how far these are looked for,
+    `lines` what hooks and servers run.
+    """
 
-    def __init__(self, home: Path, names: Callable[[], Sequence[str]], max_dirs: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        home: Path,
+        names: Callable[[], Sequence[str]],
+        max_dirs: Callable[[], int],
+        lines: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         self._home = os.path.realpath(home)
         self._names = names
         self._max_dirs = max_dirs
+        self._lines = lines
         self._below = Below()
 
     async def begin(self, roots: Sequence[str]) -> Watch:
@@ -62,6 +72,7 @@ class ObeyedFiles:
         own = os.path.join(self._home, ".gemini")
         found = [os.path.join(own, name) for name in (*names, "settings.json", ".env", "system.md")]
         found.append(os.path.join(self._home, ".env"))
+        found += expect_run(self._lines(), roots)
         for root in roots:
             for folder in folders_down_to(root, project_top(root)):
                 found += [os.path.join(folder, name) for name in names]

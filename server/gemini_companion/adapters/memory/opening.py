@@ -8,7 +8,7 @@ from typing import Final
 from gemini_companion.adapters.files.folder import Strayed, held
 from gemini_companion.engine.edits.encoding import decoded
 from gemini_companion.engine.edits.lines import with_line_feeds
-from gemini_companion.settings.obeyed import gate
+from gemini_companion.settings.obeyed import MOST_BYTES, gate
 from gemini_companion.tools.paths import parts_below
 
 MAX_BYTES: Final = 262_144
@@ -42,7 +42,7 @@ def read_below(root: str, path: str) -> tuple[str, bool]:
             descriptor = folder.open_file(parts[-1])
             try:
                 size = os.fstat(descriptor).st_size
-                data = _read(descriptor, MAX_BYTES + 1)
+                data = _read(descriptor, MOST_BYTES)
             finally:
                 os.close(descriptor)
     except Strayed:
@@ -55,7 +55,7 @@ def read_below(root: str, path: str) -> tuple[str, bool]:
         raise Unreadable((getattr(fault, "strerror", "") or "it cannot be read").lower()) from None
     if reason := gate.refusal(path, data, size):
         raise Withheld(reason)
-    return text_of(data)
+    return text_of(data[: MAX_BYTES + 1])
 
 
 def text_of(data: bytes) -> tuple[str, bool]:

@@ -47,6 +47,8 @@ class McpServer:
         self.error = ""
         self.title = ""
         self.restarts = 0
+        self.is_withheld = False
+        """What it would run waits for the person to agree: each turn tries again."""
         self.tools: tuple[ListedTool, ...] = ()
         self.prompts: tuple[ListedPrompt, ...] = ()
         self.resources: tuple[ListedResource, ...] = ()
@@ -65,6 +67,7 @@ class McpServer:
     def start(self, show_address: Callable[[str], Awaitable[bool]] | None = None) -> None:
         """Start it, unless that is under way. With `show_address` a person logs in."""
         if self._task is None or self._task.done():
+            self.is_withheld = False
             self._set("starting")
             self._task = asyncio.create_task(self._run(show_address), name=f"mcp:{self.definition.name}")
 
@@ -128,9 +131,12 @@ class McpServer:
                 worked = self._clock.monotonic() - begun
             except McpFault as fault:
                 self.error = fault.message
-                if fault.kind == "loginNeeded":
+                if fault.kind in ("loginNeeded", "withheld"):
                     await self._drop()
-                    self._set("loginNeeded")
+                    if fault.kind == "withheld":
+                        self.is_withheld = True
+                        self.tools, self.prompts, self.resources = (), (), ()
+                    self._set("failed" if self.is_withheld else "loginNeeded")
                     return
             except Exception:  # the daemon must go on without this server
                 logger.exception("The MCP server %r failed", self.definition.name)

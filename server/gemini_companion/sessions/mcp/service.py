@@ -70,7 +70,7 @@ class McpService:
             return own
         await self.settle()
         self._news()  # who may not be started is told of too
-        fresh = [server for server in self._servers.values() if server.state == "off"]
+        fresh = [server for server in self._servers.values() if server.state == "off" or server.is_withheld]
         for server in fresh:
             server.start()
         if fresh:

@@ -234,9 +234,11 @@ class CallRun:
         files = named(made, context.roots)
         call = msgspec.structs.replace(self.called.call, args=self._args)
         if await setting.tooling.consent.agrees(setting.session, setting.client, call, made, context):
-            for each in made:
+            for each in (one for one in made if one.can_be_shown):
                 gate.agree(each.path, each.digest)
-            return f"None: the user agreed to {files}."
+            if not (made := [one for one in made if not one.can_be_shown]):
+                return f"None: the user agreed to {files}."
+            files = named(made, context.roots)
         setting.tooling.tell(warning(made, context.roots))
         return f"{files}: this program would go by what it says, and the user has not agreed. Do not rely on it."
 

@@ -108,7 +108,7 @@ class FileChanges:
         record.made = await self._obeyed.end(
             watch, roots, record.changed, is_persons=record.is_by_person, goes_on=waiting is not None
         )
-        record.deciding = deciding([*record.changed, *(each.path for each in record.made)], context)
+        record.deciding = deciding([*record.of_git, *record.changed, *(each.path for each in record.made)], context)
         if waiting is not None:
             obeyed = self._obeyed
 

@@ -76,6 +76,8 @@ class CommandRecord:
         """Those that this program would obey."""
         self.changed: Sequence[str] = ()
         """The files that it made or changed; known after `end`."""
+        self.of_git: Sequence[str] = ()
+        """What git goes by, where it made or changed it."""
         self.deciding = ""
         self.told = ""
         """What it changed, for the model; known after `end`."""
@@ -179,6 +181,7 @@ class CommandRecord:
                 self._by_person.append(path)
             elif now is None or self.by_others.get(path) != now.digest:
                 after[path] = now
+        self.of_git = found.of_git
         self.changed = list(dict.fromkeys([path for path in after if after[path] is not None] + found.created))
         changes, versions = await self._changes(after, found)
         await self._finish(

@@ -51,6 +51,8 @@ class Stamps(NamedTuple):
     """Permission bits of each folder."""
     at_ns: int = 0
     """When they were looked at, by the system's clock; 0 if that is not known."""
+    of_git: Mapping[str, Stamp] = {}
+    """What git goes by in the `.git` of these folders, and each `.git`: told, and not put back."""
 
 
 class Held(NamedTuple):
@@ -87,6 +89,8 @@ class Noticed(NamedTuple):
     """Folders that were made, are gone, or have other permission bits."""
     is_partial: bool
     """Not everything could be looked at."""
+    of_git: Sequence[str] = ()
+    """What git goes by, where it was made or changed."""
 
     @property
     def paths(self) -> list[str]:
@@ -120,7 +124,20 @@ def noticed(before: Stamps, after: Stamps) -> Noticed:
         frozenset(path for path in changed if before.files[path].is_same_bytes(after.files[path])),
         sorted(folders),
         is_partial=bool(unlisted),
+        of_git=_of_git(before, after),
     )
+
+
+def _of_git(before: Stamps, after: Stamps) -> list[str]:
+    found: list[str] = []
+    for path, stamp in sorted(after.of_git.items()):
+        old = before.of_git.get(path)
+        if old is None and _is_below(path, before.unlisted):
+            continue
+        if os.path.dirname(path) in found or (old is not None and old == stamp):
+            continue  # of a `.git` that is new as a whole its name is enough
+        found.append(path)
+    return found
 
 
 def within(stamps: Stamps, roots: Sequence[str]) -> Stamps:

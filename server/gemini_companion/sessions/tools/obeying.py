@@ -63,16 +63,27 @@ def diff_of(made: Sequence[Made], roots: Sequence[str]) -> str:
     """What is new of them, one behind the other, whole."""
     diffs: list[str] = []
     for each in made:
-        old, new = (None if data is None else decoded(data) for data in (each.old, each.new))
+        old, new = (None if data is None else _text_of(data) for data in (each.old, each.new))
         shown = printable(shown_path(each.path, roots))
-        if new is None or (each.old is not None and old is None):
-            diffs.append(f"{shown}: it is no text ({len(each.new):,} bytes)\n")
+        if not each.can_be_shown:
+            diffs.append(f"{shown}: it is too large to be shown, and a yes is not for it; save it in your editor\n")
+        elif new is None or len(each.new) >= MOST_BYTES:
+            more = "more than " if len(each.new) >= MOST_BYTES else ""
+            diffs.append(f"{shown}: it is no text ({more}{len(each.new):,} bytes)\n")
         else:
-            before = None if old is None else with_line_feeds(old.text)
-            diffs.append(file_diff(before, with_line_feeds(new.text), shown, lines=None).rstrip("\n") + "\n")
-            if len(each.new) >= MOST_BYTES:
-                diffs.append(f"{shown}: what is behind the first {MOST_BYTES // 1024} KB is not shown\n")
+            diffs.append(file_diff(old, new, shown, lines=None).rstrip("\n") + "\n")
     return "".join(diffs)
+
+
+def _text_of(data: bytes) -> str | None:
+    """A file as text, also where it has signs that no text has: whoever reads a `.env` file goes by what is behind."""
+    text = decoded(data)
+    if text is not None:
+        return with_line_feeds(text.text)
+    try:
+        return with_line_feeds(data.decode("utf-8"))
+    except UnicodeError:
+        return None
 
 
 def warning(made: Sequence[Made], roots: Sequence[str]) -> str:
