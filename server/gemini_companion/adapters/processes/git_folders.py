@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -102,11 +102,11 @@ def pointers_in(root: str, but: Container[str] = ()) -> Iterator[str]:
                 yield pointer
 
 
-def named_by_settings(root: str, setting: str, but: Container[str] = ()) -> Iterator[str]:
-    """Where, in a workspace folder, its repositories have their hooks (`hookspath`), or more settings (`path`, of an
+def named_by_settings(root: str, setting: str, repositories: Iterable[str]) -> Iterator[str]:
+    """Where, in a workspace folder, repositories have their hooks (`hookspath`), or more settings (`path`, of an
     include). It need not be there, and may be a link.
     """
-    for folder in repositories_in(root, but):
+    for folder in repositories:
         named = list(_named_by(folder))
         trees = [os.path.join(folder, path) for name, path in named if name == "worktree"]
         for path in (path for name, path in named if name == setting):

@@ -80,30 +80,32 @@ def is_placeholder(folder: os.stat_result) -> bool:
 
 def fixed_in(root: str, but: Container[str] = ()) -> Iterator[str]:
     """What is there, in a workspace folder, that no command may change as a whole: real paths."""
-    yield from filter(os.path.exists, _real(root, (*_folders(root, but), *_files(root, but))))
+    repositories = list(git_folders.repositories_in(root, but))
+    yield from filter(os.path.exists, _real(root, (*_folders(root, repositories), *_files(root, repositories))))
     yield from git_folders.pointers_in(root, but)
 
 
 def links_in(root: str, but: Container[str] = ()) -> Iterator[tuple[str, str]]:
     """The links among all that is not to be changed, and where they lead. Nothing can be mounted on a link."""
-    for path in dict.fromkeys((*_folders(root, but), *_files(root, but), os.path.join(root, ".git"))):
+    repositories = list(git_folders.repositories_in(root, but))
+    for path in dict.fromkeys((*_folders(root, repositories), *_files(root, repositories), os.path.join(root, ".git"))):
         with suppress(OSError):
             yield path, os.readlink(path)
 
 
-def _folders(root: str, but: Container[str]) -> Iterator[str]:
+def _folders(root: str, repositories: Sequence[str]) -> Iterator[str]:
     yield from (os.path.join(root, name) for name in FOLDERS)
-    yield from git_folders.named_by_settings(root, "hookspath", but)
-    yield from _deciding_links(root, but, "hooks")
+    yield from git_folders.named_by_settings(root, "hookspath", repositories)
+    yield from _deciding_links(repositories, "hooks")
 
 
-def _files(root: str, but: Container[str]) -> Iterator[str]:
-    yield from git_folders.named_by_settings(root, "path", but)
-    yield from _deciding_links(root, but, *(name for name in git_folders.DECIDING if name != "hooks"))
+def _files(root: str, repositories: Sequence[str]) -> Iterator[str]:
+    yield from git_folders.named_by_settings(root, "path", repositories)
+    yield from _deciding_links(repositories, *(name for name in git_folders.DECIDING if name != "hooks"))
 
 
-def _deciding_links(root: str, but: Container[str], *names: str) -> Iterator[str]:
-    paths = (os.path.join(folder, name) for folder in git_folders.repositories_in(root, but) for name in names)
+def _deciding_links(repositories: Sequence[str], *names: str) -> Iterator[str]:
+    paths = (os.path.join(folder, name) for folder in repositories for name in names)
     return filter(os.path.islink, paths)
 
 
@@ -114,7 +116,7 @@ def _real(root: str, paths: Iterable[str]) -> Iterator[str]:
 
 def _wanted(roots: Sequence[str], but: Container[str]) -> Iterator[str]:
     for root in roots:
-        yield from _real(root, _folders(root, but))
+        yield from _real(root, _folders(root, list(git_folders.repositories_in(root, but))))
         yield from git_folders.missing_in(root, but)
 
 
