@@ -164,3 +164,64 @@ async def test_a_submodules_hooks_and_settings_cannot_be_written(bench: Bench) -
     assert ((module / "config").read_bytes(), (module / "hooks" / "made").exists()) == (settings, False)
     end = await bench.run(f"cd sub && git {AUTHOR} commit -q --allow-empty -m within", bench.main)
     assert (end.exit_code, end.output) == (0, "")
+
+
+async def test_the_folders_that_repositories_are_in_cannot_be_moved_away(bench: Bench) -> None:
+    nested = bench.main / "nested"
+    git(bench.home, "init", "-q", str(nested))
+    git(bench.main, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(bench.work), "deep/sub")
+    lines = [
+        "mv nested away && mkdir nested && cp -r away/.git nested/.git && echo x > nested/.git/config",
+        "mv .git/modules .git/away && cp -r .git/away .git/modules && echo x > .git/modules/deep/sub/config",
+        "mv .git/worktrees .git/gone && cp -r .git/gone .git/worktrees && echo x > .git/worktrees/side/commondir",
+        "mv deep away && mkdir -p deep/sub && echo 'gitdir: ../../evil' > deep/sub/.git",
+        "echo 'gitdir: ../../evil' > deep/sub/.git",
+    ]
+    end = await bench.run("; ".join(lines), bench.main)
+    assert end.output.count("\n") == len(lines), end.output
+    for folder in (nested, bench.main / "deep" / "sub", bench.work):
+        git(folder, "status", "--porcelain")
+
+
+async def test_hooks_and_settings_that_a_repository_has_among_its_files_cannot_be_changed(bench: Bench) -> None:
+    git(bench.main, "config", "core.hooksPath", "tools/hooks")
+    git(bench.main, "config", "include.path", "../tools/settings")
+    git(bench.main, "config", "--add", "include.path", "../missing")
+    hook, settings = bench.main / "tools" / "hooks" / "pre-commit", bench.main / "tools" / "settings"
+    hook.parent.mkdir(parents=True)
+    hook.write_text("true\n")
+    settings.write_text("")
+    lines = [
+        "echo x > tools/hooks/pre-commit",
+        "echo x > tools/hooks/made",
+        "echo x > tools/settings",
+        "mv tools away",
+    ]
+    end = await bench.run("; ".join(lines), bench.main)
+    assert end.output.count("\n") == len(lines), end.output
+    assert (hook.read_text(), settings.read_text(), (hook.parent / "made").exists()) == ("true\n", "", False)
+    end = await bench.run(f"echo x > tools/other && git add tools && git {AUTHOR} commit -q -m x", bench.main)
+    assert end.exit_code == 0, end.output
+
+
+async def test_hooks_that_are_not_there_yet_cannot_be_made(bench: Bench) -> None:
+    git(bench.main, "config", "core.hooksPath", ".githooks")
+    await bench.run("mkdir .githooks; echo x > .githooks/pre-commit", bench.main)
+    assert not (bench.main / ".githooks").exists()
+
+
+@pytest.mark.parametrize("name", [".vscode", ".git", ".git/config", ".git/hooks"])
+async def test_a_link_that_leads_to_what_is_obeyed_is_there_again_after_a_command_that_replaced_it(
+    bench: Bench, name: str
+) -> None:
+    link, real = bench.main / name, bench.main / "kept"
+    if link.exists():
+        link.rename(real)
+    else:
+        real.mkdir()
+    link.symlink_to(real)
+    line = f"echo x > kept/made; echo x > kept; mv kept away; rm {name} && mkdir -p {name} && echo x > {name}/made"
+    await bench.run(line, bench.main)
+    assert (link.readlink(), real.is_dir() and (real / "made").exists()) == (real, name == ".git")
+    assert name == ".git" or not (bench.main / "away").exists()
+    git(bench.main, "status", "--porcelain")

@@ -79,3 +79,33 @@ def test_of_real_conversations_next_to_nothing_is_masked() -> None:
         pytest.skip("there is no corpus of conversations: COMPANION_CORPUS names none")
     lines, found = found_in(conversations(folder))
     assert len(found) <= max(1, lines / 10_000), "\n".join(found)
+
+
+HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "golang.org/x/oauth2 v0.1.0 h1:wleqfym2DaEdl04ir43hU86XjIhXwIBJjJ8Mdlf9vWA=",
+        f"cache-key: {HEX[:40]}",
+        f'"key": "{HEX[:24]}",',
+        'tokenId: "ff706331-4699-d155-7499-9706da7eec6d"',
+        '"api_key_id": "fd659277-eb50-2bc7-6304-79bf81435ea1"',
+        f'const TOKEN_ADDRESS = "0x{HEX[:40]}";',
+        "token=0xc4f3bf8ea6 err=<nil>",
+        "ghcr.io/org/auth-token:2dcdd57be325",
+        "arn:aws:secretsmanager:us-east-1:123456789012:secret:prod/db-fY1Y2c",
+        "ACCACAGCCTCTAAGCGACTGACGCGAATGAAATGCAGGTGGGCCC",
+        "EAAPNWRMDSHADYKTMNRGNGIQEINHDRIEYPETDTNWCAFWTYESAVETENDDKNPG",
+    ],
+)
+def test_what_says_which_one_it_is_and_no_more_stays_readable(line: str) -> None:
+    assert all_secrets(f"before\n{line}\nafter", [Betterleaks()]) == []
+
+
+@pytest.mark.parametrize(
+    "line", ['secret_id: "fd659277-eb50-2bc7-6304-79bf81435ea1"', f'"api_key": "{HEX}"', f"password: {HEX[:12]}"]
+)
+def test_what_may_be_a_secret_and_looks_like_those_is_masked(line: str) -> None:
+    assert len(all_secrets(f"before\n{line}\nafter", [Betterleaks()])) == 1

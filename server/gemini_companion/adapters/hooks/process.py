@@ -230,7 +230,7 @@ async def _start(shell: str, command: str, cwd: str, stdin: bytes, env: Mapping[
             "-S",
             _REAPER,
             str(says_status),
-            "[]",
+            "{}",
             cwd,
             *(shell, "-c", _BY_NAME.format(source.fileno())),
             stdin=asyncio.subprocess.PIPE,

@@ -9,9 +9,8 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Final
 
-from gemini_companion.adapters.processes import git_folders
+from gemini_companion.adapters.processes import git_folders, placeholders
 from gemini_companion.adapters.processes.disk_view import ELSEWHERE, PLAIN, View, listening
-from gemini_companion.adapters.processes.placeholders import FOLDERS
 
 _EMPTY: Final = ("/tmp", "/run", "/var/tmp")
 _RESOLVERS: Final = ("/run/systemd/resolve/stub-resolv.conf", "/run/systemd/resolve/resolv.conf")
@@ -80,8 +79,8 @@ def arguments(
         *(word for root in roots for word in _worktree(root, roots)),
         *_covers(path for path in covered if not _is_below(path, roots)),
         *(word for root in roots for word in ("--bind", root, root)),
-        *_covers(path for path in covered if _is_below(path, roots)),
         *(word for root in roots for word in _read_only(root, made)),
+        *_covers(path for path in covered if _is_below(path, roots)),  # last: what is mounted later shows what is in it
         *(word for path in hidden for word in ("--ro-bind", os.devnull, path)),
         *(word for path in folders for word in ("--perms", "0700", "--dir", path)),
         *(word for path in sockets for word in ("--ro-bind-try", path, path)),
@@ -134,15 +133,23 @@ def _deciding(folder: str) -> Iterator[str]:
 
 
 def _read_only(root: str, made: Container[str]) -> Iterator[str]:
-    for pointer in git_folders.pointers_in(root, made):
-        yield from ("--ro-bind", pointer, pointer)
-    for folder in git_folders.repositories_in(root, made):
-        yield from ("--bind", folder, folder)  # what is mounted cannot be moved away
+    repositories = list(git_folders.repositories_in(root, made))
+    fixed = list(placeholders.fixed_in(root, made))
+    # What is mounted cannot be moved away, and put in place of it what obeys the command. What it is in could be.
+    held = {folder for path in (*repositories, *fixed) for folder in _between(root, path)} | set(repositories)
+    for folder in sorted(held, key=len):
+        yield from ("--bind", folder, folder)
+    for folder in repositories:
         yield from _deciding(folder)
-    for name in FOLDERS:
-        path = os.path.join(root, name)
-        if os.path.exists(path) and not os.path.islink(path):
-            yield from ("--ro-bind", path, path)
+    for path in dict.fromkeys(fixed):
+        yield from ("--ro-bind", path, path)
+
+
+def _between(root: str, path: str) -> Iterator[str]:
+    """The folders that a path is in, below a workspace folder."""
+    while _is_below(folder := os.path.dirname(path), (root,)):
+        yield folder
+        path = folder
 
 
 def _is_below(path: str, roots: Sequence[str]) -> bool:

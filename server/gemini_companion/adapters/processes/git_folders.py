@@ -8,7 +8,8 @@ put another in its place.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator
+import re
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -23,6 +24,15 @@ _MOST_FOLDERS: Final = 1_000
 _SHARED: Final = ("objects", "refs", "logs", "reftable", "lfs", "rr-cache")
 """What a commit in a worktree writes of the folder that it shares with others. The rest of it is theirs: their index,
 their branch, and what decides what runs.
+"""
+_MOST_OF_SETTINGS: Final = 256_000
+"""Bytes of a repository's settings that are read."""
+_NAMED: Final = re.compile(
+    r"(?:^|\])[ \t]*(?P<name>hookspath|path|worktree)[ \t]*=[ \t]*\"?(?P<path>[^\"\n\r;#]+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""In settings: the folder of hooks, files with more settings, and where a submodule's files are. What is no such path,
+but is written like one, is not made or changed either.
 """
 
 
@@ -71,7 +81,7 @@ def repositories_in(root: str, but: Container[str] = ()) -> Iterator[str]:
     """The folders that hold what decides: `.git` of a workspace folder and of the folders in it, which editors look
     into by themselves, and those of submodules and worktrees in them. `but` are such of commands' own making.
     """
-    for git in named_git(root, but):
+    for git in named_git(root, but, follows=True):
         if not os.path.isdir(git):
             continue
         yield git
@@ -81,8 +91,40 @@ def repositories_in(root: str, but: Container[str] = ()) -> Iterator[str]:
 
 
 def pointers_in(root: str, but: Container[str] = ()) -> Iterator[str]:
-    """The files `.git` that say where the repository of a worktree or a submodule is, in the same folders."""
-    return (git for git in named_git(root, but) if os.path.isfile(git))
+    """The files `.git` that say where the repository of a worktree or a submodule is: in the same folders, and wherever
+    a submodule is.
+    """
+    yield from (git for git in named_git(root, but) if os.path.isfile(git))
+    for folder in repositories_in(root, but):
+        for name, path in _named_by(folder):
+            pointer = os.path.join(os.path.realpath(os.path.join(folder, path)), ".git")
+            if name == "worktree" and pointer.startswith(_within(root)) and os.path.isfile(pointer):
+                yield pointer
+
+
+def named_by_settings(root: str, setting: str, repositories: Iterable[str]) -> Iterator[str]:
+    """Where, in a workspace folder, repositories have their hooks (`hookspath`), or more settings (`path`, of an
+    include). It need not be there, and may be a link.
+    """
+    for folder in repositories:
+        named = list(_named_by(folder))
+        trees = [os.path.join(folder, path) for name, path in named if name == "worktree"]
+        for path in (path for name, path in named if name == setting):
+            for base in (folder, *(trees or [os.path.dirname(folder)])):
+                place = os.path.normpath(os.path.join(base, path))
+                if place.startswith(_within(root)) and not place.startswith(_within(folder)):
+                    yield place
+
+
+def _named_by(folder: str) -> Iterator[tuple[str, str]]:
+    for name in ("config", "config.worktree"):
+        with suppress(OSError), open(os.path.join(folder, name), encoding="utf-8", errors="surrogateescape") as file:
+            for found in _NAMED.finditer(file.read(_MOST_OF_SETTINGS)):
+                yield found["name"].lower(), found["path"].strip()
+
+
+def _within(folder: str) -> str:
+    return folder.rstrip("/") + "/"
 
 
 def missing_in(root: str, but: Container[str] = ()) -> Iterator[str]:
@@ -96,14 +138,18 @@ def missing_in(root: str, but: Container[str] = ()) -> Iterator[str]:
             yield os.path.join(folder, "commondir")
 
 
-def named_git(root: str, but: Container[str] = ()) -> Iterator[str]:
-    """What is named `.git` in a workspace folder, and in the folders in it."""
+def named_git(root: str, but: Container[str] = (), *, follows: bool = False) -> Iterator[str]:
+    """What is named `.git` in a workspace folder, and in the folders in it; where a link leads to, if it `follows`."""
     with suppress(OSError), os.scandir(root) as entries:
         inside = (entry.path for entry in entries if entry.name != ".git" and entry.is_dir(follow_symlinks=False))
         folders = (root, *islice(inside, _MOST_FOLDERS))
         paths = (os.path.join(folder, ".git") for folder in folders)
-        there = (path for path in paths if path not in but and os.path.exists(path) and not os.path.islink(path))
-        yield from islice(there, _MOST)
+        there = (path for path in paths if path not in but and os.path.exists(path))
+        for path in islice(there, _MOST):
+            if not os.path.islink(path):
+                yield path
+            elif follows and (real := os.path.realpath(path)).startswith(_within(root)):
+                yield real
 
 
 def _modules(folder: str) -> Iterator[str]:

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from gemini_companion.adapters.processes.git_folders import missing_in
+from gemini_companion.adapters.processes import git_folders
 
 FOLDERS: Final = (
     ".agents", ".amazonq", ".augment", ".claude", ".cline", ".clinerules", ".codex", ".continue", ".cursor",
@@ -78,10 +78,46 @@ def is_placeholder(folder: os.stat_result) -> bool:
     return stat.S_IMODE(folder.st_mode) == _MODE and folder.st_uid == os.getuid()
 
 
+def fixed_in(root: str, but: Container[str] = ()) -> Iterator[str]:
+    """What is there, in a workspace folder, that no command may change as a whole: real paths."""
+    repositories = list(git_folders.repositories_in(root, but))
+    yield from filter(os.path.exists, _real(root, (*_folders(root, repositories), *_files(root, repositories))))
+    yield from git_folders.pointers_in(root, but)
+
+
+def links_in(root: str, but: Container[str] = ()) -> Iterator[tuple[str, str]]:
+    """The links among all that is not to be changed, and where they lead. Nothing can be mounted on a link."""
+    repositories = list(git_folders.repositories_in(root, but))
+    for path in dict.fromkeys((*_folders(root, repositories), *_files(root, repositories), os.path.join(root, ".git"))):
+        with suppress(OSError):
+            yield path, os.readlink(path)
+
+
+def _folders(root: str, repositories: Sequence[str]) -> Iterator[str]:
+    yield from (os.path.join(root, name) for name in FOLDERS)
+    yield from git_folders.named_by_settings(root, "hookspath", repositories)
+    yield from _deciding_links(repositories, "hooks")
+
+
+def _files(root: str, repositories: Sequence[str]) -> Iterator[str]:
+    yield from git_folders.named_by_settings(root, "path", repositories)
+    yield from _deciding_links(repositories, *(name for name in git_folders.DECIDING if name != "hooks"))
+
+
+def _deciding_links(repositories: Sequence[str], *names: str) -> Iterator[str]:
+    paths = (os.path.join(folder, name) for folder in repositories for name in names)
+    return filter(os.path.islink, paths)
+
+
+def _real(root: str, paths: Iterable[str]) -> Iterator[str]:
+    """Where paths lead to, of those that do not lead out of a folder."""
+    return (real for real in map(os.path.realpath, paths) if real.startswith(root.rstrip("/") + "/"))
+
+
 def _wanted(roots: Sequence[str], but: Container[str]) -> Iterator[str]:
     for root in roots:
-        yield from (os.path.join(root, name) for name in FOLDERS)
-        yield from missing_in(root, but)
+        yield from _real(root, _folders(root, list(git_folders.repositories_in(root, but))))
+        yield from git_folders.missing_in(root, but)
 
 
 def _held(path: str) -> Placeholder | None:

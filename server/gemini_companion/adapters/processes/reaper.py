@@ -1,12 +1,12 @@
 """The process that stands above one command and ends all that comes of it.
 
-`python -I -S reaper.py STATUS_FD[:[INPUT_FD][:NAMESPACE_FD,…]] KEPT CWD PROGRAM ARGUMENT…` runs the program in a
+`python -I -S reaper.py STATUS_FD[:[INPUT_FD][:NAMESPACE_FD,…]] WATCHED CWD PROGRAM ARGUMENT…` runs the program in a
 session of its own, with no input or with that descriptor's, in the namespaces that others are open on.
 What the program starts becomes this process's child when its own parent ends (Linux), so nothing escapes it. When
 standard input ends, because the daemon stops the command or is gone, everything is ended: asked, and 200 ms later
 forced. When the program ends by itself, the rest has 200 ms too. Then what was only there for it goes
-(`placeholders`; `KEPT` has them as JSON, each with the descriptor that locks it), and one line of JSON goes to the
-status descriptor.
+(`placeholders`), links that it replaced are made again, and one line of JSON goes to the status descriptor. `WATCHED`
+is JSON: `kept` has what goes, each with the descriptor that locks it, and `links` where each leads.
 
 A program may end this process before that. So the first line, written before the program starts, has the id of its
 process, which is that of its session too; and on Linux the program ends with this process.
@@ -37,7 +37,8 @@ _DEATH_SIGNAL = 1
 
 def main() -> int:
     """Run the command; report how it ended."""
-    kept, cwd, command = json.loads(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    watched, cwd, command = json.loads(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    kept, links = watched.get("kept", ()), watched.get("links", ())
     says, given, joined = (*sys.argv[1].split(":"), "", "")[:3]
     status, source = int(says), int(given or os.open(os.devnull, os.O_RDONLY))
     namespaces = [int(one) for one in joined.split(",") if one]
@@ -85,6 +86,8 @@ def main() -> int:
     if not survivors:
         for descriptor, path in kept:
             _take_away(descriptor, path)
+        for path, target in links:
+            put_back(path, target)
     code = family.ended
     report = {
         "failed": reason,
@@ -110,6 +113,16 @@ def _take_away(descriptor: int, path: str) -> None:
                 os.chmod(path, 0o755)  # something was put in it from outside: it is the person's
     with suppress(OSError):
         os.close(descriptor)
+
+
+def put_back(path: str, target: str) -> None:
+    """Make a link again that a command replaced. What it put there is kept beside it."""
+    with suppress(OSError):
+        if os.path.islink(path) and os.readlink(path) == target:
+            return
+        if os.path.lexists(path):
+            os.rename(path, f"{path}.replaced-{os.getpid()}")
+        os.symlink(target, path)
 
 
 def _notice(_number: int, _frame: object) -> None:

@@ -83,6 +83,7 @@ class Runner:
         token = secrets.token_hex(16)
         status, says_status = os.pipe()
         kept = [(one.descriptor, one.path) for one in held.placeholders if one.descriptor >= 0]
+        watched = json.dumps({"kept": kept, "links": held.links})
         joined = held.namespaces
         try:
             process = await asyncio.create_subprocess_exec(
@@ -91,7 +92,7 @@ class Runner:
                 "-S",
                 REAPER,
                 f"{says_status}::{','.join(map(str, joined))}",
-                json.dumps(kept),
+                watched,
                 cwd,
                 *held.wrap(shell, cwd),
                 stdin=asyncio.subprocess.PIPE,

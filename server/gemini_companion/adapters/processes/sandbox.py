@@ -15,7 +15,7 @@ from gemini_companion.adapters.processes import bubblewrap, reaper, seatbelt
 from gemini_companion.adapters.processes.disk_view import PLAIN, View, is_below, layered, mounts, single
 from gemini_companion.adapters.processes.environment import Given, clean, given
 from gemini_companion.adapters.processes.git_folders import named_git
-from gemini_companion.adapters.processes.placeholders import Placeholder, hold, remove_unused
+from gemini_companion.adapters.processes.placeholders import Placeholder, hold, links_in, remove_unused
 from gemini_companion.adapters.processes.shared_space import SpaceFault, Spaces
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
@@ -43,6 +43,8 @@ class Held:
     arguments: tuple[str, ...] = ()
     placeholders: tuple[Placeholder, ...] = ()
     """Whoever watches over the command is given their descriptors, and takes them away after it."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Links that the command may not replace, and where they lead: whoever watches over it makes them again."""
     namespaces: tuple[int, ...] = ()
     """Descriptors of what the command is to join before its sandbox is made; of this object."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -69,6 +71,8 @@ class Held:
         self.let_go()
         for one in self.placeholders:
             remove_unused(one.path)
+        for path, target in self.links:
+            reaper.put_back(path, target)
         self.on_end()
 
 
@@ -168,6 +172,7 @@ class Sandboxes:
             description,
             arguments,
             placeholders,
+            tuple(link for root in roots for link in links_in(root, self._made)),
             namespaces,
             variables,
             lambda: self._made.update(_nested(roots) - before),

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from gemini_companion.engine.ide_context.secret_patterns import looks_invented
+from gemini_companion.engine.ide_context.secret_patterns import is_address, is_uuid, looks_invented
 from gemini_companion.engine.ide_context.secrets import Secret
 
 _log = logging.getLogger(__name__)
@@ -73,15 +73,26 @@ class Betterleaks:
 
 def _counts(kind: str, value: str) -> bool:
     """Its rules of no issuer take names in code and numbers of resources for secrets: `password = credentials`."""
-    return not kind.startswith("generic") or (looks_invented(value) and _UUID.fullmatch(value) is None)
+    return not kind.startswith("generic") or (
+        looks_invented(value) and not is_uuid(value) and not is_address(value) and _OBJECT.fullmatch(value) is None
+    )
 
 
-_UUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_OBJECT: Final = re.compile(r"[0-9a-f]{24}")
+"""What MongoDB numbers its documents by."""
+_OF_A_DIGEST: Final = re.compile(
+    r"(?i)(?:\b(?:h1|sha[0-9]{1,3}|md5)[:=-]"
+    r"|(?:hash|digest|checksum|sha_?[0-9]{1,3}|md5|fingerprint|integrity|commit|etag|cache[-_ ]?key)"
+    r"[\"'`]?[ \t]{0,8}(?:[:=]|=>|:=)[ \t]{0,8}[\"'`]?)\Z"
+)
+"""Stands before what a lock file has to compare a package with, and the like."""
 
 
 def _places(text: str, value: str, kind: str) -> Iterator[Secret]:
     """Wherever the secret stands in the text; the library tells a line and a column of some of them."""
     start = text.find(value)
+    is_generic = kind.startswith("generic")
     while start >= 0:
-        yield Secret(start, start + len(value), kind)
+        if not is_generic or _OF_A_DIGEST.search(text, max(0, start - 48), start) is None:
+            yield Secret(start, start + len(value), kind)
         start = text.find(value, start + len(value))

@@ -282,6 +282,8 @@ class Form(NamedTuple):
     """The secret is its group `secret`."""
     accepts: Callable[[str], bool] = lambda value: not is_placeholder(value)
     kind: str = "credential"
+    is_begun: bool = True
+    """Every match begins with a needle, so that it is tried there alone."""
 
 
 _SCHEMES: Final = (
@@ -316,13 +318,11 @@ FORMS: Final[tuple[Form, ...]] = (
         _opens,
     ),
     Form(
-        (b"response=", b"signature"),
-        re.compile(
-            rb"\b(?:response|signature|x-amz-signature|x-goog-signature|oauth_signature)=\\{0,8}+[\"']?(?P<secret>[a-z0-9+/%_=-]{32,512}+)"
-        ),
+        (b"response=", b"signature="),
+        re.compile(rb"(?<![a-z0-9])(?:response|signature)=\\{0,8}+[\"']?(?P<secret>[a-z0-9+/%_=-]{32,512}+)"),
         looks_random,
     ),
-    Form((b"sig=",), re.compile(rb"[?&;]sig=(?P<secret>[a-z0-9+/%_=-]{20,512}+)"), looks_random),
+    Form((b"sig=",), re.compile(rb"(?<=[?&;])sig=(?P<secret>[a-z0-9+/%_=-]{20,512}+)"), looks_random),
     Form(
         (b"identified",),
         re.compile(
@@ -338,21 +338,24 @@ FORMS: Final[tuple[Form, ...]] = (
         re.compile(
             rb"(?<![^\s\"'`>])[a-z0-9.*_-]{1,253}:(?:543[0-9]|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<secret>[^\s:\"'`,]{3,256})"
         ),
+        is_begun=False,
     ),
     Form(
         (b'auth"',),
-        re.compile(rb"\"_?auth\\{0,8}+\"[ \t]{0,8}+:[ \t]{0,8}+\\{0,8}+\"(?P<secret>[a-z0-9+/]{8,2048}+={0,2})"),
+        re.compile(
+            rb"(?:(?<=\")|(?<=\"_))auth\"[ \t]{0,8}+:[ \t]{0,8}+\\{0,8}+\"(?P<secret>[a-z0-9+/]{8,2048}+={0,2})"
+        ),
         holds_login,
     ),
     Form(
         (b"_auth",),
-        re.compile(rb"[:\s]_(?:auth|authtoken)[ \t]{0,4}+=[ \t]{0,4}+[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)"),
+        re.compile(rb"(?<=[:\s])_auth(?:token)?[ \t]{0,4}+=[ \t]{0,4}+[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)"),
     ),
     Form((b":_password",), re.compile(rb":_password[ \t]{0,4}+=[ \t]{0,4}+[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)")),
     Form(
         (b"sessid", b"sessionid", b"connect.sid"),
         re.compile(
-            rb"(?:phpsessid|jsessionid|aspsessionid\w{0,16}|asp\.net_sessionid|connect\.sid)[\"']?"
+            rb"(?:(?<=php)sessid|(?<=j)sessionid|(?<=asp)sessionid\w{0,16}|(?<=asp\.net_)sessionid|connect\.sid)[\"']?"
             rb"[ \t]{0,4}+[=:][ \t]{0,4}+[\"']?(?P<secret>[a-z0-9%._~+/-]{16,512}+)"
         ),
         looks_random,
@@ -364,10 +367,12 @@ FORMS: Final[tuple[Form, ...]] = (
             rb"(?P<secret>[^\s\"'`|;&\\]{3,256}+)\\{0,8}[\"']?[ \t]{0,4}+\|[ \t]{0,4}+[^\n|]{0,120}?"
             rb"(?:sudo -s|--password-stdin|passwd --stdin|chpasswd)"
         ),
+        is_begun=False,
     ),
     Form(
         (b"pass:",),
         re.compile(rb"-pass(?:in|out)?[ \t=]{1,4}+[\"']?pass:(?P<secret>[^\s\"'`|;&\\]{3,256}+)"),
+        is_begun=False,
     ),
 )
 
@@ -389,13 +394,22 @@ def form_secrets(text: str, lower: bytes) -> Iterator[tuple[int, int, str]]:
         if not has_auth and form.needles[0] in _OF_AUTH:
             continue
         if any(needle in lower for needle in form.needles):
-            for found in form.pattern.finditer(lower):
+            for found in _begun(lower, form.needles, form.pattern) if form.is_begun else form.pattern.finditer(lower):
                 start, end = found.span("secret")
                 if form.accepts(text[start:end]):
                     yield start, end, form.kind
     if b"cookie" in lower:
-        for header in _COOKIE.finditer(lower):
+        for header in _begun(lower, (b"cookie",), _COOKIE):
             yield from _cookies(text, header.end())
+
+
+def _begun(lower: bytes, needles: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterator[re.Match[bytes]]:
+    """The matches that begin with a needle."""
+    done = 0
+    for place in sorted(place for needle in needles for place in places_of(lower, needle)):
+        if place >= done and (found := pattern.match(lower, place)) is not None:
+            yield found
+            done = found.end()
 
 
 def _cookies(text: str, place: int) -> Iterator[tuple[int, int, str]]:

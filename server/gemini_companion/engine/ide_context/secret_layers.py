@@ -63,6 +63,9 @@ _TELLING: Final = tuple(
         " -",
     )
 )
+_LONGEST_TELLING: Final = max(map(len, _TELLING))
+_WORTH: Final = 1_024
+"""Characters of a text for each escape in it from which on it has few."""
 _FAR: Final = 160
 """Characters around an escape that go along."""
 _NEAR: Final = 96
@@ -223,15 +226,25 @@ def _windows(sift: Sifted, escapes: Sequence[tuple[int, int, str]]) -> Iterator[
             end = sift.runs[after][1]
         return start, end
 
-    lower = sift.plain.lower()
+    # To look around each of a few costs less than to look for all words in the whole text.
+    is_few = len(escapes) * _WORTH < len(text)
+    lower = b"" if is_few else sift.plain.lower()
     telling = sorted(place for word in _TELLING for place in places_of(lower, word))
+
+    def is_told(start: int, end: int) -> bool:
+        if is_few:
+            base = max(0, start - _NEAR)
+            near = sift.plain[base : end + _NEAR + _LONGEST_TELLING].lower()
+            return any(0 <= near.find(word) < end + _NEAR - base for word in _TELLING)
+        number = bisect_left(telling, start - _NEAR)
+        return number < len(telling) and telling[number] < end + _NEAR
+
     for start, end, sign in escapes:
-        near = bisect_left(telling, start - _NEAR)
         if (
             (sign and _IN_A_TOKEN.issuperset(sign))
             or _BESIDE.match(text, end)
             or (start >= 10 and _BESIDE.match(text, start - 10, start))
-            or (near < len(telling) and telling[near] < end + _NEAR)
+            or is_told(start, end)
         ):
             yield around(start, end)
 

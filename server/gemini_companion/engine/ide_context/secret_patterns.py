@@ -157,9 +157,26 @@ _CODE_SIGN = re.compile(r"[(){}\[\]<>\"'`|;,]|[=!]=|&&|\+=|->|::|^[-+*/&]|[=*?+]
 """What expressions have and passwords seldom do."""
 
 
+_UUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_ADDRESS: Final = re.compile(r"(?:0x)?[0-9a-f]{1,12}|0x(?:[0-9A-Fa-f]{1,16}|[0-9A-Fa-f]{40})")
+"""Of a commit, of memory, or of an account in a chain of blocks: shorter or longer than keys are."""
+
+
+def is_uuid(value: str) -> bool:
+    """Whether a value is a UUID."""
+    return _UUID.fullmatch(value) is not None
+
+
+def is_address(value: str) -> bool:
+    """Whether a value says where something is."""
+    return _ADDRESS.fullmatch(value) is not None
+
+
 def is_credential(key: str, value: str, *, literal: bool) -> bool:
     """Whether a value is a secret that stands under `key`, a match of `KEY`. `literal`: it cannot be a name in code."""
     if _TEMPLATE.search(value) or _DATE.match(value):
+        return False
+    if is_address(value) and not key.startswith(("pass", "pwd")):
         return False
     if looks_random(value):
         return True
@@ -292,6 +309,14 @@ def _is_no_example(value: str) -> bool:
     return not is_placeholder(value)
 
 
+def _is_no_gene(value: str) -> bool:
+    return not set(value) <= set("ACGTN")
+
+
+def _mixed(value: str) -> bool:
+    return _varied(value) and not value.isupper()
+
+
 def holds_login(value: str) -> bool:
     """Whether base64 stands for `user:password`."""
     try:
@@ -304,7 +329,7 @@ def holds_login(value: str) -> bool:
 
 RULES: Final[tuple[Rule, ...]] = (
     Rule("private key", (KEY_NAME,), re.compile(_PEM), place="text"),
-    _token("AWS key", (b"AKIA", b"ASIA", b"ABIA", b"ACCA"), r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,}+"),
+    _token("AWS key", (b"AKIA", b"ASIA", b"ABIA", b"ACCA"), r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,}+", _is_no_gene),
     _token("AWS key", (b"ABSK",), r"ABSK[A-Za-z0-9+/]{80,}+={0,2}"),
     _token("Google API key", (b"AIza",), r"AIza[A-Za-z0-9_-]{35,}+"),
     _token("Google token", (b"ya29.", b"GOCSPX-"), r"(?:ya29\.[A-Za-z0-9_-]{20,}+|GOCSPX-[A-Za-z0-9_-]{20,}+)"),
@@ -369,7 +394,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _token("New Relic key", (b"NR",), r"NR(?:AK|BR|RA|II|IQ|SP)-[A-Za-z0-9_-]{25,}+|NRJS-[0-9a-f]{19,}+"),
     _within("New Relic key", (b"NRAL",), r"[0-9a-f]{32,36}(?:FFFF)?NRAL"),
     _token("Sentry token", (b"sntry",), r"sntry[a-z]_[A-Za-z0-9+/=_-]{40,}+"),
-    _token("Facebook token", (b"EAA",), r"EAA[A-Za-z0-9]{50,}+(?![+/=])", _varied),
+    _token("Facebook token", (b"EAA",), r"EAA[A-Za-z0-9]{50,}+(?![+/=])", _mixed),
     Rule(
         "Telegram token",
         (b":AA",),

@@ -29,6 +29,7 @@ from gemini_companion.engine.ide_context.secret_patterns import (
     ends_of_keys,
     is_credential,
     is_placeholder,
+    is_uuid,
 )
 from gemini_companion.engine.ide_context.token_runs import Sifted, Span, joined, places_of
 
@@ -218,6 +219,8 @@ def _assigned_secrets(sift: Sifted, lower: bytes) -> Iterator[Secret]:
         near = lower[max(0, key.start() - 40) : key.start()]
         if near.endswith(b"public") or b"public" in near[-10:] or near.rfind(_MASK) > near.rfind(b"]"):
             continue  # a public key, or the name of what was masked
+        if near.endswith(b":") and b"arn:" in lower[max(0, key.start() - 80) : key.start()]:
+            continue  # the name of a secret
         match = QUOTED.match(text, key.end()) if has_signs else None
         literal = match is not None
         if match is None and has_signs and (match := BARE.match(text, key.end())):
@@ -226,6 +229,8 @@ def _assigned_secrets(sift: Sifted, lower: bytes) -> Iterator[Secret]:
             span = said_secret(text, lower, key.span())
             if span is not None:
                 yield Secret(*span, "password" if key[0].startswith((b"pass", b"pwd")) else "credential")
+        elif _NUMBER_OF.match(text, key.end()) and is_uuid(match["secret"]) and not key[0].startswith(b"secret"):
+            continue  # which token it is, and not that
         elif is_credential(key[0].decode(), match["secret"], literal=literal) or (
             key[0].startswith((b"pass", b"pwd")) and _is_of_connection(text, lower, match)
         ):
@@ -243,6 +248,7 @@ def _is_literal(text: str, start: int, end: int) -> bool:
     return header is not None and header[1] == after
 
 
+_NUMBER_OF: Final = re.compile(r"[_-]?[iI][dD]s?\b")
 _HEADER_START: Final = re.compile(r"([\"'])[A-Za-z][A-Za-z-]{0,40}\Z")
 _CONNECTION: Final = re.compile(
     rb"(?:\A|[;\"'\s])"
