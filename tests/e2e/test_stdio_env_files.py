@@ -42,7 +42,7 @@ def keys(emulator: Emulator) -> list[str | None]:
     return [request.headers.get(KEY) for request in emulator.asked("streamGenerateContent")]
 
 
-async def test_the_persons_own_key_counts_in_every_folder_and_a_trusted_projects_before_it(
+async def test_the_persons_own_key_counts_in_every_folder_whatever_a_project_says_trusted_or_not(
     workspace: Path, own: Path, emulator: Emulator, environment: dict[str, str]
 ) -> None:
     own.write_text("GEMINI_API_KEY='key-of-mine'\n", "utf-8")
@@ -50,7 +50,7 @@ async def test_the_persons_own_key_counts_in_every_folder_and_a_trusted_projects
     for trusted in (False, True):
         async with editor(environment, workspace, options={"trusted": trusted}) as spoken:
             await spoken.ask("gemini/chat", {"prompt": "Hi"})
-    assert keys(emulator) == ["key-of-mine", "key-of-theirs"]
+    assert keys(emulator) == ["key-of-mine", "key-of-mine"]
 
 
 async def test_a_key_that_is_written_while_the_daemon_runs_counts_from_the_next_prompt_on(

@@ -236,6 +236,27 @@ async def test_a_script_that_a_hook_runs_is_not_run_as_a_command_wrote_it_before
     assert after.exists()
 
 
+async def test_a_call_is_asked_about_while_the_hook_that_judges_calls_may_not_run(
+    desk: Desk, emulator: Emulator
+) -> None:
+    own_settings(desk, hooks={"BeforeTool": [{"hooks": [{"type": "command", "command": "./check.sh"}]}]})
+    script = desk.workspace / "check.sh"
+    script.write_text("#!/bin/sh\nexit 0\n", "utf-8")
+    script.chmod(0o755)
+    emulator.script(
+        run("printf '#!/bin/sh\\n' > check.sh"),
+        "Done.",
+        answer(call("list_directory", {"dir_path": "."})),
+        "Looked.",
+    )
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Change it."})
+        before = len(desk.asked)
+        await spoken.ask("gemini/chat", {"prompt": "Look."})
+    assert [one["name"] for one in desk.asked[before:]] == ["list_directory"]
+    assert "check.sh" in desk.asked[-1]["reason"]
+
+
 async def test_a_script_that_a_hook_runs_by_a_link_is_held_to_where_that_led(desk: Desk, emulator: Emulator) -> None:
     own_settings(
         desk,

@@ -31,6 +31,13 @@ def test_a_refusal_is_understood_however_it_is_said(end: HookEnd, reason: str) -
     assert (output["decision"], output["reason"]) == ("deny", reason)
 
 
+def test_a_hook_that_may_not_run_has_a_person_asked_about_the_call_that_it_would_have_judged() -> None:
+    end = HookEnd(withheld="a command wrote check.sh")
+    assert answer_of(end, "BeforeTool").output == {"decision": "ask", "reason": "a command wrote check.sh"}
+    assert answer_of(end, "BeforeAgent").output is None
+    assert answer_of(end, "BeforeAgent").fault == answer_of(end, "BeforeTool").fault == "a command wrote check.sh"
+
+
 @pytest.mark.parametrize(
     "end",
     [

@@ -93,7 +93,7 @@ class HookProcesses:
         if (shell := self._shell) is None:
             return HookEnd(failed="there is neither bash nor sh on this machine")
         if reason := await asyncio.to_thread(why_not_run, command, (cwd,)):
-            return HookEnd(failed=f"it is not run, for it would run {reason}")
+            return HookEnd(withheld=f"it is not run, for it would run {reason}")
         started = time.monotonic()
         try:
             around = self._environment if is_own else self._for_others

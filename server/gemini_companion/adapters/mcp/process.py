@@ -73,7 +73,7 @@ class ServerProcess:
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
-                *("-I", "-S", _REAPER, f"{says_status}:{source}", "[]", cwd, *command),
+                *("-I", "-S", _REAPER, f"{says_status}:{source}", "{}", cwd, *command),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

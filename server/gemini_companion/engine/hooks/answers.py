@@ -6,6 +6,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
+from gemini_companion.engine.hooks.events import HookEvent
+
 HookOutput: TypeAlias = dict[str, Any]
 """The JSON object that a hook answers with."""
 
@@ -29,6 +31,8 @@ class HookEnd(msgspec.Struct, frozen=True, kw_only=True):
     """It wrote more than `MAX_OUTPUT_BYTES`, and was ended."""
     failed: str = ""
     """Why it could not be started."""
+    withheld: str = ""
+    """Why it must not run before the person agrees."""
     duration_ms: int = 0
 
 
@@ -41,7 +45,7 @@ class Answer(NamedTuple):
     """What went wrong with it, for people."""
 
 
-def answer_of(end: HookEnd) -> Answer:
+def answer_of(end: HookEnd, event: HookEvent = "BeforeTool") -> Answer:
     """Read a hook's end.
 
     A JSON object is its output, also behind lines of log. Other text is a message, or a refusal by its exit code: 2
@@ -50,6 +54,10 @@ def answer_of(end: HookEnd) -> Answer:
     """
     if end.failed:
         return Answer(None, end.failed)
+    if end.withheld and event != "BeforeTool":
+        return Answer(None, end.withheld)
+    if end.withheld:  # it may have been there to refuse the call, so the person decides in its place
+        return Answer({"decision": "ask", "reason": end.withheld}, end.withheld)
     if end.timed_out:
         return Answer(None, "it took too long and was ended")
     if end.flooded:

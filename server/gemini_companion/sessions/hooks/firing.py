@@ -100,7 +100,7 @@ async def fire(
                 limit_seconds=hook.timeout_ms / 1000,
                 is_own=hook.source in PERSONAL,
             )
-        answer = answer_of(end)
+        answer = answer_of(end, hook.event)
         report(
             hook,
             _run_of(hook, answer, end.duration_ms, at=now_ms, timed_out=end.timed_out, shown=options.notifications),
