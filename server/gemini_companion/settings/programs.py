@@ -20,8 +20,8 @@ from typing import Final
 
 from gemini_companion.settings.obeyed import gate
 
-_VARIABLE: Final = re.compile(r"\$(?:\w+|\{[^}]*\})")
-_WRITTEN_TO: Final = re.compile(r"""(?:&|\d+)?>>?[|&]?\s*(?:"[^"]*"|'[^']*'|\\.|[^\s;|&()<>"'`\\])++""")
+_VARIABLE: Final = re.compile(r"\$(?:\w+|\{[^}$]{0,200}\})")
+_WRITTEN_TO: Final = re.compile(r"""(?:&|\d{1,4})?>>?[|&]?\s*(?:"[^"]*"|'[^']*'|\\.|[^\s;|&()<>"'`\\])++""")
 _RECORDS: Final = (".csv", ".db", ".jsonl", ".log", ".pid", ".sock", ".sqlite", ".sqlite3", ".tsv")
 """Endings of what programs write, and nobody runs: commands and hooks change it all day."""
 _PIECE: Final = re.compile(r"[^\s'\"`;|&()<>=,:$]+")
