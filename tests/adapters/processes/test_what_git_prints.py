@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gemini_companion.adapters.processes.repositories import Repositories
-from gemini_companion.tools.shell.git import _LOG, _TAKES_NEXT  # pyright: ignore[reportPrivateUsage]
+from gemini_companion.tools.shell.git import LOG_OPTIONS, TAKES_NEXT
 from tests.support.patience import PATIENCE
 from tests.support.reading_desk import ReadingDesk
 from tests.support.shell_lines import rule
@@ -219,13 +219,13 @@ def test_the_value_of_an_option_is_no_option(desk: ReadingDesk, option: str) -> 
 
 def test_options_that_take_the_next_word_are_known_to(desk: ReadingDesk) -> None:
     """Git itself says which: of others it names the next word, as an option that it does not know."""
-    for option in (*(f"--{name}" for name in _LOG), *(f"-{letter}" for letter in "aAbBcgimpsuwzMUGLSn")):
+    for option in (*(f"--{name}" for name in LOG_OPTIONS), *(f"-{letter}" for letter in "aAbBcgimpsuwzMUGLSn")):
         asked = subprocess.run(
             ["git", "log", option, "--zzz"], cwd=desk.work, capture_output=True, text=True, timeout=PATIENCE
         )
         takes = "--zzz" not in asked.stderr and "unrecognized" not in asked.stderr and option != "--follow"
         takes = takes or f"={'--zzz'}" in asked.stderr or "unknown date format" in asked.stderr
-        assert takes <= (option.lstrip("-") in _TAKES_NEXT), option
+        assert takes <= (option.lstrip("-") in TAKES_NEXT), option
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Final
 
 from gemini_companion.tools.shell.programs import Reader, words_of
 
-_LOG: Final = words_of(
+LOG_OPTIONS: Final = words_of(
     "abbrev abbrev-commit all author after before branches cached cc color date decorate diff-filter exit-code "
     "first-parent follow format full-index function-context graph grep histogram ignore-all-space "
     "ignore-blank-lines ignore-space-change inter-hunk-context left-right max-count merge-base merges minimal "
@@ -27,7 +27,7 @@ _COMMANDS: Final[Mapping[str, Reader]] = {
         operands="none",
     ),
     "describe": Reader(long=words_of("all always tags long dirty abbrev exact-match match"), operands="words"),
-    "diff": Reader("abBpRsuwzM", "GS", _LOG, attached="U"),
+    "diff": Reader("abBpRsuwzM", "GS", LOG_OPTIONS, attached="U"),
     "grep": Reader(
         "EFGPWchIilLnqvwz",
         "ABCem",
@@ -42,7 +42,7 @@ _COMMANDS: Final[Mapping[str, Reader]] = {
         enters=words_of("*"),
         separate=words_of("after-context before-context context max-count"),
     ),
-    "log": Reader("aBbcgimpsuwzM", "GLSn", _LOG, files="L", numbers=True, attached="U"),
+    "log": Reader("aBbcgimpsuwzM", "GLSn", LOG_OPTIONS, files="L", numbers=True, attached="U"),
     "merge-base": Reader("a", long=words_of("all is-ancestor fork-point octopus")),
     "ls-tree": Reader("dlrtz", long=words_of("abbrev full-name full-tree long name-only object-only")),
     "ls-files": Reader("cdkmostuz", "x", words_of("cached deleted modified others stage exclude-standard full-name")),
@@ -55,7 +55,7 @@ _COMMANDS: Final[Mapping[str, Reader]] = {
         ),
     ),
     "shortlog": Reader("ens", long=words_of("summary numbered email all no-merges since until")),
-    "show": Reader("abcmpsuwzM", "GS", _LOG, numbers=True, attached="U"),
+    "show": Reader("abcmpsuwzM", "GS", LOG_OPTIONS, numbers=True, attached="U"),
     "status": Reader(
         "bsuz",
         long=words_of("ahead-behind branch column ignored long no-renames porcelain short show-stash untracked-files"),
@@ -76,7 +76,7 @@ _SELECTING: Final = words_of(
     "topo-order until S G n m c g i"
 )
 """Options that say of what something is shown. The others of those that are known say how."""
-_TAKES_NEXT: Final = words_of(
+TAKES_NEXT: Final = words_of(
     "after author before date diff-filter grep inter-hunk-context max-count since skip until S G n L"
 )
 """Options that take the next word for their value, whatever it is."""
@@ -134,17 +134,21 @@ def prints(argv: Sequence[str]) -> Prints | None:
             continue
         given.add(name)
         if word.startswith("--"):
-            is_known = is_known and name in _LOG
-            takes_next = name in _TAKES_NEXT and "=" not in word
+            is_known = is_known and name in LOG_OPTIONS
+            takes_next = name in TAKES_NEXT and "=" not in word
         else:
             is_known = is_known and (len(word) == 2 or name in "SGnLU")
-            takes_next = name in _TAKES_NEXT and len(word) == 2
+            takes_next = name in TAKES_NEXT and len(word) == 2
         value = [words.pop(0)] if takes_next and words else []
         if name in _SELECTING:
             kept += [word, *value]
         if name in _RENAMING:
             renaming.append(word)
-    if subcommand == "log" and given.isdisjoint(_PATCH) and (is_known or given - _LOG - _SELECTING <= _HARMLESS_LOG):
+    if (
+        subcommand == "log"
+        and given.isdisjoint(_PATCH)
+        and (is_known or given - LOG_OPTIONS - _SELECTING <= _HARMLESS_LOG)
+    ):
         return None
     objects = tuple(operands) if subcommand in ("diff", "show") else ()
     if given.isdisjoint(_PATCH) and not given.isdisjoint(_NO_PATCH):

@@ -180,6 +180,8 @@ def running_word(name: str, words: Sequence[str], accepted: int) -> str:
     more = words[max(accepted, 1) :]
     if name in OBEYING:
         return next(iter(more), "")
+    if (kind := kind_of(words)) and accepted >= len(kind):  # all of its options are known, and what they are given
+        return _not_of(KINDS[kind], more)
     options = _OPTIONS.get(name, frozenset[str]())
     for at, word in enumerate(words[1:], 1):
         if at >= accepted and (_is_one(name, word, options, is_first=at == 1) or _RUNNING_NAME.match(word)):
@@ -188,8 +190,7 @@ def running_word(name: str, words: Sequence[str], accepted: int) -> str:
         return next((word for word in more if _changes_what_is_made(word, is_whole=accepted < 2)), "")
     if name == "git":
         return _of_git(words, accepted)
-    kind = kind_of(words)
-    return _not_of(KINDS[kind], more) if kind and accepted >= len(kind) else ""
+    return ""
 
 
 def kind_of(words: Sequence[str]) -> tuple[str, ...]:
