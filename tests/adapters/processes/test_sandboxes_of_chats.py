@@ -440,7 +440,7 @@ FILES = {
         ("npm", "cd js && npm ci --offline --no-audit --no-fund && test -e node_modules/dep/package.json"),
         (
             "python3",
-            f"{sys.executable} -m venv .venv && .venv/bin/python -m pip install -q --no-index -e ./py"
+            f"{os.path.realpath(sys.executable)} -m venv .venv && .venv/bin/python -m pip install -q --no-index -e ./py"
             " && .venv/bin/python -c 'import pkg_code'",
         ),
         ("cmake", "cmake -S c -B build && cmake --build build && build/x"),
