@@ -53,8 +53,9 @@ test-process: $(STAMP)
 	$(PYTEST) -m "process and not e2e and not thorough"
 
 # The long form of what `make test` has in short: whole sweeps, and properties with all their examples.
-thorough: $(STAMP)
+thorough: $(STAMP) $(E2E_STAMP)
 	COMPANION_EXAMPLES=1 $(PYTEST) -m "(thorough or hypothesis) and not e2e"
+	$(BIN)/python -m pytest -n 0 -m "e2e and thorough" tests/editors
 
 test-client: $(NODE_STAMP)
 	cd $(CLIENT) && node_modules/.bin/vitest run
@@ -81,7 +82,7 @@ generate: $(STAMP)
 
 # Neovim comes with the tests; Vim and Emacs are driven where they are, and reported as skipped where they are not.
 e2e: $(STAMP) $(E2E_STAMP) test-process
-	$(BIN)/python -m pytest -n 0 -m e2e tests/editors tests/chaos
+	$(BIN)/python -m pytest -n 0 -m "e2e and not thorough" tests/editors tests/chaos
 ifeq ($(NODE),)
 	@echo "$(NO_NODE)"
 else
