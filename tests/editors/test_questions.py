@@ -110,7 +110,9 @@ def vim() -> Sequence[str]:
 
 def emacs() -> Sequence[str]:
     found = shutil.which("emacs")
-    activate = ("--funcall", "package-activate-all")
+    # Compiling packages beside the test would open a window of warnings in the midst of what is typed.
+    calm = "(setq native-comp-deferred-compilation nil native-comp-async-report-warnings-errors nil)"
+    activate = ("--eval", calm, "--funcall", "package-activate-all")
     has_eglot = (
         found is not None
         and subprocess.run(

@@ -183,7 +183,7 @@ All else is left to RECEIVE, with MORE: it has to know an answer at once."
 
 (defun gemini-companion--forget-reached ()
   "The keys of a question that was left do nothing until it is gone to again."
-  (unless (eq (window-buffer (selected-window)) (get-buffer "*Gemini asks*"))
+  (unless (or (minibufferp) (eq (window-buffer (selected-window)) (get-buffer "*Gemini asks*")))
     (setq gemini-companion--reached nil)
     (gemini-companion--write-question)
     (remove-hook 'post-command-hook #'gemini-companion--forget-reached)))
