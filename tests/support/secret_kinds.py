@@ -59,7 +59,7 @@ def kinds(seed: int) -> dict[str, tuple[str, str]]:
         "tailscale": f"tskey-auth-{run(12)}CNTRL-{run(32)}",
         "new relic": "NRAK-" + run(27, string.ascii_uppercase + digits),
         "sentry": "sntryu_" + run(64, _HEX),
-        "crates.io": "cio" + run(32),
+        "cargo": "cio" + run(32),
         "facebook": "EAA" + run(120),
         "duffel, which Betterleaks alone knows": "duffel_live_" + run(43),
     }

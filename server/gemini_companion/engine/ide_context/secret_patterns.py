@@ -364,7 +364,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _token("PyPI token", (b"pypi-",), r"pypi-[A-Za-z0-9_-]{50,}+"),
     _token("RubyGems key", (b"rubygems_",), r"rubygems_[0-9a-f]{48,}+"),
     _token("NuGet key", (b"oy2",), r"oy2[a-z0-9]{43,}+"),
-    _token("crates.io token", (b"cio",), r"cio[A-Za-z0-9]{32,}+", _varied),
+    _token("Cargo registry token", (b"cio",), r"cio[A-Za-z0-9]{32,}+", _varied),
     _token("Docker token", (b"dckr_",), r"dckr_[a-z]{3}_[A-Za-z0-9_-]{24,}+"),
     _token("Hugging Face token", (b"hf_",), r"hf_[A-Za-z0-9]{30,}+"),
     _token("Hugging Face token", (b"api_org_",), r"api_org_[A-Za-z0-9]{30,}+"),
