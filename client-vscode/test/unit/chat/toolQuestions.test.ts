@@ -134,7 +134,7 @@ describe("a question", () => {
     expect(await answer).toEqual({
       outcome: "always",
       editedArgs: { command: "rm -r build", description: "clean" },
-      rule: { tool: "run_shell_command", decision: "allow", command: ["rm", "-r"] },
+      rule: { tool: "run_shell_command", decision: "allow", command: ["rm", "-r"], exact: false },
     });
   });
 

@@ -91,6 +91,20 @@ function whole(text: string): string {
   return view.element.innerHTML;
 }
 
+it.each([
+  ["```\n\n```\n", ""],
+  ["```\na\n\n```\n", "a\n"],
+  ["- ```\n  a\n\n  ```\n", "a\n"],
+])("a fence with empty lines at its end shows those that were written: %j", (text, shown) => {
+  const view = new MarkdownView(t);
+  for (const piece of text) {
+    view.append(piece);
+    view.render();
+  }
+  view.finish();
+  expect(view.element.querySelector("code")?.textContent).toBe(shown);
+});
+
 const cuts = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 10 });
 
 describe("a streamed text", () => {

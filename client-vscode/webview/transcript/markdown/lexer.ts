@@ -17,6 +17,12 @@ class MarkdownTokenizer extends Tokenizer {
     return undefined;
   }
 
+  /** The last line end of a fence's content belongs to the fence; marked gives it where the line before it is empty. */
+  override fences(src: string): Tokens.Code | undefined {
+    const token = super.fences(src);
+    return token?.text.endsWith("\n") === true ? { ...token, text: token.text.slice(0, -1) } : token;
+  }
+
   /** Tags are text, but for the line break, which models write in table cells. */
   override tag(src: string): Tokens.Tag | undefined {
     const found = /^<br\s*\/?>/i.exec(src);
