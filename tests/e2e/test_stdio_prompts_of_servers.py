@@ -67,12 +67,13 @@ async def test_prompts_of_a_server_are_slash_commands_and_its_resources_go_along
     assert rules == []
 
 
-async def test_a_servers_prompt_is_a_command_with_its_first_turn_and_yields_its_name_to_the_persons(
+async def test_a_servers_prompt_is_a_command_once_it_runs_and_yields_its_name_to_the_persons(
     home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
 ) -> None:
     configure(home, {"tester": a_server()})
     async with editor(environment, workspace, options=OPTIONS) as spoken:
-        await spoken.ask("gemini/chat", {"prompt": "/write-a-poem tea"})  # this turn starts it
+        await started(spoken, "tester")
+        await spoken.ask("gemini/chat", {"prompt": "/write-a-poem tea"})
         assert await commands_of(spoken, "server") == [("write-a-poem", "tester")]
         changes = len(spoken.of("slashCommandsChanged"))
         (home / ".gemini" / "commands").mkdir(parents=True)
