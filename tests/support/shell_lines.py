@@ -10,7 +10,7 @@ from typing import Final
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.tools.shell.git import Prints
 from gemini_companion.tools.shell.judge import judge
-from gemini_companion.tools.shell.verdict import Finding, LineVerdict, PathFacts, Sought
+from gemini_companion.tools.shell.verdict import Finding, Holding, LineVerdict, PathFacts, Sought, Source
 
 ROOT: Final = "/home/me/project"
 HOME: Final = "/home/me"
@@ -80,6 +80,10 @@ class ToldFacts:
     def below(self, folder: str, sought: Sought) -> str:
         """As told."""
         return self.troubles_below.get(posixpath.normpath(folder), "") if sought.how == "read" else ""
+
+    def holds(self, source: Source) -> Holding:
+        """No secret anywhere."""
+        return "nothing"
 
     def git_aliases(self, folder: str) -> Mapping[str, str] | None:
         """As told."""

@@ -128,6 +128,7 @@ def build_judge(env: Mapping[str, str], settings: Callable[[], Settings]) -> Dis
     """What judges shell lines."""
     from gemini_companion.adapters.processes.environment import clean, program_finder
     from gemini_companion.adapters.processes.judging import DiskJudge
+    from gemini_companion.adapters.vault.betterleaks import Betterleaks
 
     return DiskJudge(
         home=str(home_directory(env)),
@@ -135,6 +136,7 @@ def build_judge(env: Mapping[str, str], settings: Callable[[], Settings]) -> Dis
         private=(str(data_directory(env)),),
         environment=clean(env),
         guard=build_guard(settings),
+        finders=(Betterleaks(),),
     )
 
 

@@ -5,18 +5,27 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from gemini_companion.adapters.processes import folders
 from gemini_companion.adapters.processes.environment import clean
 from gemini_companion.adapters.processes.repositories import Repositories, Repository, Strange
 from gemini_companion.engine.history.tool_entries import Decision, ToolRule
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
+from gemini_companion.engine.ide_context.secrets import Finder
+from gemini_companion.engine.redaction.finding import all_secrets
 from gemini_companion.tools.guarded import Guard, guard_of_path, may_be_allowed
 from gemini_companion.tools.paths import innermost
 from gemini_companion.tools.shell.git import Prints
-from gemini_companion.tools.shell.verdict import Finding, LineVerdict, PathFacts, Sought, worst
+from gemini_companion.tools.shell.verdict import Finding, Holding, LineVerdict, PathFacts, Sought, Source, worst
 from gemini_companion.tools.tool import Touched
+
+_MOST_LOOKED_AT: Final = 4_000_000
+"""Bytes that are looked through for secrets: of a file, below a folder, of what git shows. About half a second."""
+_MOST_KNOWN: Final = 10_000
+"""Files of which it is kept what they hold."""
+_MOST_LINES: Final = 500
+"""Lines with secrets of a file that are looked at alone."""
 
 
 class DiskJudge:
@@ -24,6 +33,7 @@ class DiskJudge:
 
     `find_program` finds what the shell of commands would start. `private` are the daemon's own folders and files; of
     each workspace folder, its settings file is one too. `environment` is what commands get; git is asked with it.
+    `finders` look for secrets beside our own patterns.
     """
 
     def __init__(
@@ -34,8 +44,10 @@ class DiskJudge:
         private: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
         guard: Guard = guard_of_path,
+        finders: Sequence[Finder] = (),
     ) -> None:
         self._guard = guard
+        self._held = _Held(finders)
         self._home = os.path.realpath(home)
         self._find_program = find_program
         self._repositories = Repositories(
@@ -56,7 +68,8 @@ class DiskJudge:
         """The verdict.
 
         `of_file` says what the rules say of reading or writing a file that the line names; `fresh` are the real paths
-        of files that were written in this turn. Looks at the disk; blocks for some milliseconds at most.
+        of files that were written in this turn. Looks at the disk; blocks for some milliseconds, longer where much is
+        to be looked through for secrets.
         """
         from gemini_companion.tools.shell.judge import judge  # with the first command: the shell's grammar is large
 
@@ -70,6 +83,7 @@ class DiskJudge:
             of_file=of_file,
             fresh=fresh,
             guard=self._guard,
+            held=self._held,
         )
         return judge(line, cwd=cwd, roots=roots, rules=rules, files=facts)
 
@@ -88,7 +102,10 @@ class _DiskFacts:
         of_file: Callable[[Touched], Decision],
         fresh: frozenset[str],
         guard: Guard,
+        held: _Held,
     ) -> None:
+        self._held = held
+        self._sources: dict[Source, Holding] = {}
         self._guard = guard
         self._home = home
         self._find = find_program
@@ -130,6 +147,36 @@ class _DiskFacts:
         if key not in self._below:
             self._below[key] = folders.trouble_below(*key, lambda path: self._trouble_with(path, sought.how))
         return self._below[key]
+
+    def holds(self, source: Source) -> Holding:
+        if source not in self._sources:
+            self._sources[source] = self._looked_through(source)
+        return self._sources[source]
+
+    def _looked_through(self, source: Source) -> Holding:
+        if source.git:
+            folder = os.path.realpath(source.place)
+            repository = self._repository_of(folder)
+            if isinstance(repository, Strange):
+                return "unknown"
+            shown = b"" if repository is None else self._repositories.shown(repository, folder, source.git)
+            return "unknown" if shown is None else self._held.by_text(shown)
+        if source.sought is None:
+            return self._held.by_file(os.path.realpath(source.place))[0]
+        left = _MOST_LOOKED_AT
+        found: Holding = "nothing"
+
+        def trouble_with(path: str) -> str:
+            nonlocal left, found
+            found, size = self._held.by_file(path)
+            left -= size
+            if left < 0:
+                found = "unknown"
+            return "" if found == "nothing" else found
+
+        if folders.trouble_below(os.path.realpath(source.place), source.sought, trouble_with):
+            return found if found != "nothing" else "unknown"
+        return "nothing"
 
     def git_aliases(self, folder: str) -> Mapping[str, str] | None:
         if folder not in self._aliases:
@@ -274,6 +321,52 @@ class _DiskFacts:
             read=touched["read"],
             write=touched["write"],
         )
+
+
+class _Held:
+    """What files hold, as long as they are as they were."""
+
+    def __init__(self, finders: Sequence[Finder]) -> None:
+        self._finders = finders
+        self._known: dict[tuple[str, int, int, int, int], Holding] = {}
+
+    def by_file(self, path: str) -> tuple[Holding, int]:
+        """The same of a file; and its size."""
+        try:
+            flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+            with open(os.open(path, flags), "rb") as file:
+                about = os.fstat(file.fileno())
+                key = (path, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+                if not stat.S_ISREG(about.st_mode) or about.st_size > _MOST_LOOKED_AT:
+                    return "unknown", about.st_size
+                if key not in self._known:
+                    if len(self._known) >= _MOST_KNOWN:
+                        self._known.clear()
+                    self._known[key] = self.by_text(file.read(_MOST_LOOKED_AT))
+                return self._known[key], about.st_size
+        except FileNotFoundError:
+            return "nothing", 0
+        except (OSError, ValueError):  # whoever cannot read it cannot have it read either, or it is a link by now
+            return "unknown", 0
+
+    def by_text(self, data: bytes) -> Holding:
+        """What a text holds, by how it may be found there."""
+        text = data.decode("utf-8", "replace")
+        found = all_secrets(text, self._finders)
+        if b"\0" in data:
+            wide = (data[at:].decode(coding, "replace") for coding in ("utf-16-le", "utf-16-be") for at in (0, 1))
+            if any(all_secrets(one, self._finders) for one in wide):
+                return "hidden"
+        lines: set[str] = set()
+        for one in found:
+            begin, end = text.rfind("\n", 0, one.start) + 1, text.find("\n", one.start)
+            line = text[begin : end if end >= 0 else len(text)]
+            if one.end > begin + len(line):
+                return "spread"
+            lines.add(line)
+        if len(lines) > _MOST_LINES or not all(all_secrets(line, self._finders) for line in lines):
+            return "spread"
+        return "lines" if found else "nothing"
 
 
 def _kind(path: str) -> tuple[Literal["file", "folder", "missing", "other"], bool]:

@@ -226,6 +226,10 @@ class Repositories:
         said = self._shadowed(repository, folder, arguments, fine=fine)
         return None if said is None else [os.fsdecode(name) for name in said.split(b"\0") if name]
 
+    def shown(self, repository: Repository, folder: str, arguments: Sequence[str]) -> bytes | None:
+        """What git shows, whatever it ends with; `None` if that is too much, or takes too long."""
+        return self._shadowed(repository, folder, arguments, fine=range(256))
+
     def names_nothing(self, repository: Repository, folder: str, words: Sequence[str], *, needs_revision: bool) -> bool:
         """Whether git stops at words that name neither a revision nor a file, before it shows anything. With
         `needs_revision` it stops as well where there is none: in a repository without a commit.

@@ -6,11 +6,11 @@ import itertools
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gemini_companion.tools.shell import git
-from gemini_companion.tools.shell.options import looked_at
+from gemini_companion.tools.shell.options import LooksAt, looked_at
 from gemini_companion.tools.shell.paths import NULL, judged_path, places_in, with_home
 from gemini_companion.tools.shell.programs import (
     BUILT_IN,
@@ -20,6 +20,7 @@ from gemini_companion.tools.shell.programs import (
     INLINE,
     INTERPRETERS,
     INTO_LAST,
+    KEEP,
     NEVER_BARE,
     OBEYING,
     READERS,
@@ -33,21 +34,40 @@ from gemini_companion.tools.shell.programs import (
     UNPACKERS,
     WRITERS,
     Reader,
+    Shows,
     words_of,
 )
 from gemini_companion.tools.shell.rules import CommandRules, name_of
-from gemini_companion.tools.shell.running import running_word, without_texts
+from gemini_companion.tools.shell.running import kind_of, running_word, without_texts
 from gemini_companion.tools.shell.script import Command, NotPlain, Redirect, Word
 from gemini_companion.tools.shell.spellings import is_option
-from gemini_companion.tools.shell.verdict import Facts, Finding, Sought, worst
+from gemini_companion.tools.shell.verdict import Facts, Finding, Sought, Source, worst
 from gemini_companion.tools.shell.wrappers import is_harmless_assignment, unwrapped
 
 _PROGRAM: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _KEYWORDS: Final = words_of("if then else elif fi for while until do done case esac select function in coproc time")
 _FIND: Final = Reader()
 _MOST_PLACES: Final = 2_000
+_GIT_FORMS: Final = words_of("color only-matching word-diff")
+"""Options by which git shows what it found in another form than lines."""
+_GIT_TAKES: Final = words_of("add am apply checkout commit mv reset restore rm stash switch update-index")
+"""What `git` does with files, and shows nothing that is in them but by lines."""
 _HOME_OF: Final = re.compile(r"~[a-z_][a-z0-9_-]*/")
 """The beginning of a path in somebody else's home folder."""
+
+
+@dataclass(slots=True)
+class Flow:
+    """What a command gets from those before it in its pipeline, and what becomes of what it puts out."""
+
+    is_fed: bool = False
+    """Another command's output, or a file, is its input."""
+    sources: tuple[Source, ...] = ()
+    """What is in that input."""
+    is_shown: bool = True
+    """What it puts out is shown or kept, by itself or by what is behind it."""
+    given: list[Source] = field(default_factory=list[Source])
+    """What is in what it puts out."""
 
 
 class CommandJudge:
@@ -61,12 +81,14 @@ class CommandJudge:
         """The folders in which `git` looks."""
 
     def judged(
-        self, node: Command, cwds: frozenset[str], *, is_fed: bool = False
+        self, node: Command, cwds: frozenset[str], flow: Flow
     ) -> tuple[tuple[str, ...], Finding, frozenset[str] | None]:
         """The words of a command, what is said of it, and where the shell is after it, if it goes elsewhere.
 
-        `is_fed`: another command's output, or a file, is its input.
+        Adds to `flow` what is in what it puts out.
         """
+        sources = self.put_in(node.redirects, cwds)
+        flow = Flow(flow.is_fed or _is_fed(node), (*flow.sources, *sources), flow.is_shown, flow.given)
         argv = tuple(with_home(word, self._files) for word in node.words)
         findings = self.redirects(node.redirects, cwds)
         entered: frozenset[str] | None = None
@@ -81,7 +103,7 @@ class CommandJudge:
             if inner[0] == "cd" and start == 0:
                 entered = self._entered(inner, cwds)
             else:
-                findings += self._command(inner, cwds, is_fed=is_fed or _is_fed(node))
+                findings += self._command(inner, cwds, flow)
         except NotPlain as unusual:
             findings.append(Finding("ask", unusual.reason))
         return argv, worst(findings), entered
@@ -112,6 +134,24 @@ class CommandJudge:
                 findings.append(judged_path(target, cwds, how, self._files))
         return findings
 
+    def put_in(self, redirects: Sequence[Redirect], cwds: frozenset[str]) -> list[Source]:
+        """The files that redirections put into a command."""
+        names = [with_home(one.target, self._files) for one in redirects if one.operator == "<" and not one.is_inner]
+        return self._sources_of((name for name in names if name != NULL), cwds)
+
+    def is_silent(self, node: Command) -> bool | None:
+        """Whether what is put into a command is shown by none of what it puts out; `None` where it is not known."""
+        argv = [word.value for word in node.words]
+        reader, words = _reader(argv) if argv else (None, ())
+        if reader is None or node.assignments or any(word.trouble for word in node.words):
+            return None
+        if any(not one.is_inner and one.operator != "<" and one.target.value != NULL for one in node.redirects):
+            return None
+        try:
+            return looked_at(reader, argv[0], words).shows == "nothing"
+        except NotPlain:
+            return None
+
     def _check_program(self, word: Word) -> None:
         """Raise `NotPlain` unless it is certain which program a word names, and that it is none of the workspace's."""
         name = word.value
@@ -141,7 +181,7 @@ class CommandJudge:
             entered.add(facts.real)
         return frozenset(entered)
 
-    def _command(self, argv: Sequence[str], cwds: frozenset[str], *, is_fed: bool) -> list[Finding]:
+    def _command(self, argv: Sequence[str], cwds: frozenset[str], flow: Flow) -> list[Finding]:
         if argv[0] == "cd":
             raise NotPlain("`cd` is run by another command")
         if len(argv) == 2 and argv[1] == "--version" and argv[0] in TELL_VERSION:
@@ -170,17 +210,84 @@ class CommandJudge:
                 found += [judged_path(path, cwds, "read", self._files) for path in places]
             if looks.below is not None and not is_asked:
                 found += self._below(paths, looks.below, cwds)
-            return found
+            return found + self._shown(argv, looks, cwds, flow, named=words[:skipped])
         written = self._written_by(name, argv[1:], cwds) if name in WRITERS else []
         if accepted is None:
             return [*(one for one in written if one.decision != "ask"), Finding("ask", f"no rule allows `{argv[0]}`")]
         try:
-            self._check_rule(argv, name, accepted, cwds, is_fed=is_fed)
+            self._check_rule(argv, name, accepted, cwds, is_fed=flow.is_fed)
         except NotPlain as unusual:
             return [*written, Finding("ask", unusual.reason)]
+        taken = self._taken(argv, name, accepted, cwds, flow)
         if name in WRITERS:
-            return written
-        return [self._named(word, cwds) for word in without_texts(argv)[1:]]
+            return written + taken
+        return [self._named(word, cwds) for word in without_texts(argv)[1:]] + taken
+
+    def _sources_of(self, paths: Iterable[str], cwds: frozenset[str]) -> list[Source]:
+        """The files among paths, those too that the line makes."""
+        found: list[Source] = []
+        for place, shown in ((posixpath.join(cwd, path), path) for path in paths for cwd in sorted(cwds)):
+            facts = self._files.path(place)
+            if facts.kind == "file" or facts.is_fresh:
+                found.append(Source(place=place, shown=shown))
+        return found
+
+    def _shown(
+        self, argv: Sequence[str], looks: LooksAt, cwds: frozenset[str], flow: Flow, *, named: Sequence[str]
+    ) -> list[Finding]:
+        """What is said of secrets in what a program that only looks shows: they are masked where they are recognised.
+
+        A program that shows whole lines is free wherever a secret is found in its line; what it finds below folders is
+        not looked through for it. Files that the rule names, `named`, are the person's to show.
+        """
+        if looks.shows == "nothing":
+            return []
+        own = self._sources_of((path for path in looks.files if path != "-"), cwds)
+        if argv[0] == "git" and "blame" not in argv:
+            # Asked for the same in lines, git says what would be in another form.
+            in_lines = tuple(word for word in argv[1:] if word.lstrip("-").partition("=")[0] not in _GIT_FORMS)
+            own = [Source(place=cwd, shown="", git=in_lines) for cwd in sorted(cwds)]
+        elif looks.below is not None:
+            folders = [path for path in looks.files if self._is_folder(path, cwds)] or ["."]
+            more = ((posixpath.join(cwd, path), path) for path in folders for cwd in sorted(cwds))
+            own += [Source(place=place, shown=path, sought=looks.below) for place, path in more]
+        flow.given += [*own, *flow.sources]
+        if not flow.is_shown:
+            return []
+        is_named = len(named) >= len(argv) - 1  # every word stands in the rule
+        own = [] if is_named else [one for one in own if one.shown not in named]
+        own = [one for one in own if looks.shows == "forms" or not one.git]
+        return [found for one in (*own, *flow.sources) if (found := self._hidden(argv[0], looks.shows, one))]
+
+    def _hidden(self, program: str, shows: Shows, source: Source) -> Finding | None:
+        """What is said where a secret would not be recognised in what a program shows."""
+        if source.sought is not None and shows != "forms":
+            return None
+        holds = self._files.holds(source)
+        what = source.shown or "what `git` shows"
+        if holds == "unknown" and shows == "forms":
+            return Finding("ask", f"`{program}` shows it in another form, and {what} cannot be looked at for secrets")
+        fine = {"whole": ("nothing", "lines", "spread", "unknown"), "lines": ("nothing", "lines", "unknown")}
+        if holds in fine.get(shows, ("nothing",)):
+            return None
+        return Finding("ask", f"{what} holds a secret, which would not be recognised in what `{program}` shows")
+
+    def _taken(self, argv: Sequence[str], name: str, accepted: int, cwds: frozenset[str], flow: Flow) -> list[Finding]:
+        """The same of a program that a rule allows: the rule is no word about files that it does not name."""
+        if name in KEEP or not {*argv[:3]}.isdisjoint(CHECKERS) or kind_of(argv):
+            return []
+        if name == "git" and len(argv) > 1 and argv[1] in _GIT_TAKES:
+            return []
+        words = argv[max(accepted, 1) :]
+        if name in INTERPRETERS and all(is_option(word) and word[1:2] != "m" for word in argv[1:accepted]):
+            first = next((at for at, word in enumerate(words) if not is_option(word)), len(words))
+            words = [*words[:first], *words[first + 1 :]]  # the first is what it runs
+        sources = (*self._sources_of(self._places(words, cwds), cwds), *flow.sources)
+        holding = (one for one in sources if self._files.holds(one) not in {"nothing", "unknown"})
+        text = (
+            "{} holds a secret, which would not be recognised in all that `{}` may show, and the rule does not name it"
+        )
+        return [Finding("ask", text.format(one.shown or "what `git` shows", argv[0])) for one in holding]
 
     def _places(self, words: Iterable[str], cwds: frozenset[str]) -> list[str]:
         """The paths that words may name. A tilde within a word may be the home folder: some programs put that in."""

@@ -20,14 +20,17 @@ LOG_OPTIONS: Final = words_of(
     "shortstat simplify-by-decoration since skip staged stat summary tags topo-order unified until word-diff"
 )
 _COMMANDS: Final[Mapping[str, Reader]] = {
-    "blame": Reader("cefnpstw", "L", words_of("date porcelain show-email root")),
+    "blame": Reader("cefnpstw", "L", words_of("date porcelain show-email root"), shows="lines"),
     "branch": Reader(
         "aqrv",
         long=words_of("all remotes verbose show-current list contains merged no-merged color no-color"),
         operands="none",
+        shows="nothing",
     ),
-    "describe": Reader(long=words_of("all always tags long dirty abbrev exact-match match"), operands="words"),
-    "diff": Reader("abBpRsuwzM", "GS", LOG_OPTIONS, attached="U"),
+    "describe": Reader(
+        long=words_of("all always tags long dirty abbrev exact-match match"), operands="words", shows="nothing"
+    ),
+    "diff": Reader("abBpRsuwzM", "GS", LOG_OPTIONS, attached="U", shows="lines", forms=words_of("word-diff color")),
     "grep": Reader(
         "EFGPWchIilLnqvwz",
         "ABCem",
@@ -41,26 +44,48 @@ _COMMANDS: Final[Mapping[str, Reader]] = {
         numbers=True,
         enters=words_of("*"),
         separate=words_of("after-context before-context context max-count"),
+        shows="lines",
+        forms=words_of("only-matching"),
+        silent=words_of("c q l L count quiet name-only files-with-matches files-without-match"),
     ),
-    "log": Reader("aBbcgimpsuwzM", "GLSn", LOG_OPTIONS, files="L", numbers=True, attached="U"),
-    "merge-base": Reader("a", long=words_of("all is-ancestor fork-point octopus")),
-    "ls-tree": Reader("dlrtz", long=words_of("abbrev full-name full-tree long name-only object-only")),
-    "ls-files": Reader("cdkmostuz", "x", words_of("cached deleted modified others stage exclude-standard full-name")),
-    "remote": Reader("v", long=words_of("verbose"), operands="none"),
-    "rev-list": Reader(long=words_of("all count max-count merges no-merges since until author"), numbers=True),
+    "log": Reader(
+        "aBbcgimpsuwzM",
+        "GLSn",
+        LOG_OPTIONS,
+        files="L",
+        numbers=True,
+        attached="U",
+        shows="lines",
+        forms=words_of("word-diff color"),
+    ),
+    "merge-base": Reader("a", long=words_of("all is-ancestor fork-point octopus"), shows="nothing"),
+    "ls-tree": Reader("dlrtz", long=words_of("abbrev full-name full-tree long name-only object-only"), shows="nothing"),
+    "ls-files": Reader(
+        "cdkmostuz", "x", words_of("cached deleted modified others stage exclude-standard full-name"), shows="nothing"
+    ),
+    "remote": Reader("v", long=words_of("verbose"), operands="none", shows="nothing"),
+    "rev-list": Reader(
+        long=words_of("all count max-count merges no-merges since until author"), numbers=True, shows="nothing"
+    ),
     "rev-parse": Reader(
         "q",
         long=words_of(
             "abbrev-ref git-dir is-inside-work-tree short show-prefix show-toplevel symbolic-full-name verify"
         ),
+        shows="nothing",
     ),
-    "shortlog": Reader("ens", long=words_of("summary numbered email all no-merges since until")),
-    "show": Reader("abcmpsuwzM", "GS", LOG_OPTIONS, numbers=True, attached="U"),
+    "shortlog": Reader("ens", long=words_of("summary numbered email all no-merges since until"), shows="lines"),
+    "show": Reader(
+        "abcmpsuwzM", "GS", LOG_OPTIONS, numbers=True, attached="U", shows="lines", forms=words_of("word-diff color")
+    ),
     "status": Reader(
         "bsuz",
         long=words_of("ahead-behind branch column ignored long no-renames porcelain short show-stash untracked-files"),
+        shows="nothing",
     ),
-    "tag": Reader("l", long=words_of("list contains merged no-merged sort"), operands="none", attached="n"),
+    "tag": Reader(
+        "l", long=words_of("list contains merged no-merged sort"), operands="none", attached="n", shows="lines"
+    ),
 }
 _GLOBAL: Final = frozenset(("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"))
 

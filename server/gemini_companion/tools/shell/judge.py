@@ -13,7 +13,7 @@ import msgspec
 
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.tools.consent_texts import deceptive, visible
-from gemini_companion.tools.shell.commands import CommandJudge
+from gemini_companion.tools.shell.commands import CommandJudge, Flow
 from gemini_companion.tools.shell.destroying import destroying
 from gemini_companion.tools.shell.programs import INTERPRETERS, SHELLS
 from gemini_companion.tools.shell.rules import CommandRules, name_of, suggestion
@@ -188,7 +188,7 @@ class _Walk:
         self._line = line
         self._commands = commands
         self._files = files
-        self._is_fed = False
+        self._flow: Flow = Flow()
         self.parts: list[PartVerdict] = []
         self.findings: list[Finding] = []
 
@@ -204,22 +204,40 @@ class _Walk:
                 for member in node.members:  # all of them at once: what the last writes, the first may run
                     if isinstance(member, Command):
                         self._files.note(member.redirects, member.words, cwds)
-                before = self._is_fed
-                for member in node.members:
+                before = self._flow
+                flow = Flow(before.is_fed, before.sources)
+                for at, member in enumerate(node.members):
+                    is_shown = before.is_shown and not self._is_counted(node.members[at:])
+                    self._flow = flow = Flow(flow.is_fed, flow.sources, is_shown)
                     self.node(member, cwds)
-                    self._is_fed = True
-                self._is_fed = before
+                    flow = Flow(is_fed=True, sources=tuple(dict.fromkeys(flow.given)))
+                before.given += flow.sources
+                self._flow = before
                 return cwds, cwds
             case Subshell():
                 self._files.note(node.redirects, (), cwds)
-                before = self._is_fed
-                self._is_fed = before or any(one.operator.startswith("<") for one in node.redirects)
+                before = self._flow
+                is_fed = before.is_fed or any(one.operator.startswith("<") for one in node.redirects)
+                sources = (*before.sources, *self._commands.put_in(node.redirects, cwds))
+                self._flow = Flow(is_fed, sources, before.is_shown, before.given)
                 self.node(node.body, cwds)
-                self._is_fed = before
+                self._flow = before
                 self.findings += self._commands.redirects(node.redirects, cwds)
                 return cwds, cwds
             case Chain():
                 return self._chain(node, cwds)
+
+    def _is_counted(self, members: Sequence[Node]) -> bool:
+        """Whether nothing of what the first of some commands puts out is shown behind: others of them only look, and
+        one of these shows nothing of its input.
+        """
+        for at, member in enumerate(members):
+            silent = self._commands.is_silent(member) if isinstance(member, Command) else None
+            if silent is None:
+                return False
+            if silent and at:
+                return True
+        return False
 
     def _chain(self, node: Chain, cwds: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
         success, failure = self.node(node.first, cwds)
@@ -235,7 +253,7 @@ class _Walk:
         return success, failure
 
     def _command(self, node: Command, cwds: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-        argv, found, entered = self._commands.judged(node, cwds, is_fed=self._is_fed)
+        argv, found, entered = self._commands.judged(node, cwds, self._flow)
         self._files.note(node.redirects, node.words, cwds)
         text = visible(self._line[node.start : node.end])
         self.parts.append(PartVerdict(text=text, argv=argv, decision=found.decision, reason=found.reason))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from gemini_companion.tools.shell.programs import FIND_TESTS, FIND_WORDS, Reader, words_of
+from gemini_companion.tools.shell.programs import FIND_TESTS, FIND_WORDS, Reader, Shows, words_of
 from gemini_companion.tools.shell.script import NotPlain
 from gemini_companion.tools.shell.verdict import Sought
 
@@ -28,6 +28,8 @@ class LooksAt:
     files: list[str] = field(default_factory=list[str])
     below: Sought | None = None
     """What it reads of each of them that is a folder, or of where it runs if it names none."""
+    shows: Shows = "nothing"
+    """What it puts out of that, and of its input."""
 
 
 @dataclass(slots=True)
@@ -66,13 +68,14 @@ def looked_at(reader: Reader, program: str, words: Sequence[str], accepted: int 
     if reader.operands == "none" and operands:
         raise NotPlain(f"`{program}` may do more than look with `{operands[0]}`")
     if reader.operands == "words":
-        return LooksAt(parsed.files)
+        return LooksAt(parsed.files, shows=_shows(reader, program, words, parsed))
     if reader.operands == "pattern" and not parsed.has_pattern and not parsed.names & _NO_PATTERN:
         operands = operands[1:]
     if reader.most is not None and len(operands) > reader.most:
         raise NotPlain(f"`{program}` would write `{operands[reader.most]}`")
     enters = "*" in reader.enters or bool(parsed.names & reader.enters)
-    return LooksAt(parsed.files + operands, _sought(program, parsed) if enters else None)
+    sought = _sought(program, parsed) if enters else None
+    return LooksAt(parsed.files + operands, sought, _shows(reader, program, words, parsed))
 
 
 def _options(reader: Reader, program: str, words: Sequence[str], accepted: int) -> _Parsed:
@@ -101,7 +104,8 @@ def _options(reader: Reader, program: str, words: Sequence[str], accepted: int) 
             parsed.given += [(flag, "") for flag in word[1:]]
         else:
             flag, attached = _cluster(reader, program, word)
-            parsed.given += [(flag, "") for flag in word[1:]]
+            letters = word[1 : len(word) - len(attached)]
+            parsed.given += [(letter, "") for letter in letters if letter != flag]
             if not flag:
                 continue
             parsed.has_pattern = parsed.has_pattern or flag in "ef"
@@ -112,6 +116,19 @@ def _options(reader: Reader, program: str, words: Sequence[str], accepted: int) 
             if flag in reader.files:
                 parsed.files.append(attached)
     return parsed
+
+
+def _shows(reader: Reader, program: str, words: Sequence[str], parsed: _Parsed) -> Shows:
+    if program == "sed":
+        scripts = _sed_scripts(words, parsed.operands, parsed.has_pattern)
+        return "lines" if all(_SED_PRINT.fullmatch(script) for script in scripts) else "forms"
+    if parsed.names & reader.silent:
+        return "nothing"
+    is_coloured = {"color", "colour"}
+    uncoloured = all(value in {"never", "auto"} for name, value in parsed.given if name in is_coloured)
+    if parsed.names & (reader.forms - is_coloured if uncoloured else reader.forms):
+        return "forms"
+    return "lines" if reader.shows == "whole" and parsed.names else reader.shows
 
 
 def _sought(program: str, parsed: _Parsed) -> Sought:
@@ -193,12 +210,16 @@ def _printf(words: Sequence[str]) -> None:
         raise NotPlain("`printf` may set a variable, which can run commands")
 
 
+def _sed_scripts(words: Sequence[str], operands: Sequence[str], has_pattern: bool) -> Sequence[str]:
+    if not has_pattern:
+        return operands[:1]
+    return [word for before, word in zip(("", *words), words, strict=False) if before in {"-e", "-ne", "-nE", "-ene"}]
+
+
 def _sed(words: Sequence[str], operands: Sequence[str], has_pattern: bool) -> None:
-    scripts = [
-        word for before, word in zip(("", *words), words, strict=False) if before in {"-e", "-ne", "-nE", "-ene"}
-    ]
+    scripts = _sed_scripts(words, operands, has_pattern)
     if has_pattern and len(scripts) != sum(word.startswith("-") and "e" in word for word in words):
         raise NotPlain("`sed` has a script that is not known to only look")
-    for script in scripts if has_pattern else operands[:1]:
+    for script in scripts:
         if not (_SED_PRINT.fullmatch(script) or _SED_REPLACE.fullmatch(script)):
             raise NotPlain("`sed` has a script that is not known to only look")

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
+
+Shows: TypeAlias = Literal["whole", "lines", "forms", "nothing"]
+"""What a program shows of what is in files, or of what it is given: all of it as it is; some or all of its lines, maybe
+with something before or behind each; it in another form, or parts of lines; numbers and names alone.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,11 @@ class Reader:
     """Options with which it reads all that is below a folder; with `*` among them it always does."""
     separate: frozenset[str] = frozenset(("regexp", "max-depth", "max-count"))
     """Of `long`, those whose value is the next word where no `=` follows."""
+    shows: Shows = "forms"
+    forms: frozenset[str] = frozenset()
+    """Options with which it shows what it reads in another form, though it shows lines without them."""
+    silent: frozenset[str] = frozenset()
+    """Options with which it shows nothing of it."""
 
 
 def words_of(names: str) -> frozenset[str]:
@@ -43,16 +53,25 @@ def words_of(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-_SUMS: Final = Reader("btz", long=words_of("binary text tag zero"))
+_SUMS: Final = Reader("btz", long=words_of("binary text tag zero"), shows="nothing")
 
 READERS: Final[Mapping[str, Reader]] = {
-    "basename": Reader("az", "s", words_of("multiple suffix zero"), operands="words"),
+    "basename": Reader("az", "s", words_of("multiple suffix zero"), operands="words", shows="nothing"),
     "cat": Reader(
         "AbeEnstTuv",
         long=words_of("number show-all number-nonblank show-ends show-tabs show-nonprinting squeeze-blank"),
+        shows="whole",
+        forms=words_of("A e t T v show-all show-ends show-tabs show-nonprinting E"),
     ),
-    "cmp": Reader("bls", "n", words_of("print-bytes verbose silent quiet"), most=2),
-    "comm": Reader("123z", long=words_of("check-order nocheck-order total zero-terminated")),
+    "cmp": Reader(
+        "bls",
+        "n",
+        words_of("print-bytes verbose silent quiet"),
+        most=2,
+        shows="nothing",
+        forms=words_of("b l print-bytes verbose"),
+    ),
+    "comm": Reader("123z", long=words_of("check-order nocheck-order total zero-terminated"), shows="lines"),
     "cut": Reader(
         "nsz", "bcdf", words_of("bytes characters delimiter fields complement only-delimited output-delimiter")
     ),
@@ -63,15 +82,21 @@ READERS: Final[Mapping[str, Reader]] = {
             "brief unified context side-by-side ignore-all-space ignore-space-change ignore-blank-lines color width"
         ),
         most=2,
+        shows="lines",
+        forms=words_of("y W side-by-side width color"),
+        silent=words_of("q brief"),
     ),
-    "dirname": Reader("z", long=words_of("zero"), operands="words"),
+    "dirname": Reader("z", long=words_of("zero"), operands="words", shows="nothing"),
     "du": Reader(
-        "abchHkmsSx0", "d", words_of("all human-readable summarize max-depth total apparent-size bytes one-file-system")
+        "abchHkmsSx0",
+        "d",
+        words_of("all human-readable summarize max-depth total apparent-size bytes one-file-system"),
+        shows="nothing",
     ),
-    "echo": Reader(operands="words"),
-    "expr": Reader(operands="words"),
-    "false": Reader(operands="words"),
-    "file": Reader("bhikLNr", long=words_of("brief mime mime-type mime-encoding")),
+    "echo": Reader(operands="words", shows="nothing"),
+    "expr": Reader(operands="words", shows="nothing"),
+    "false": Reader(operands="words", shows="nothing"),
+    "file": Reader("bhikLNr", long=words_of("brief mime mime-type mime-encoding"), shows="nothing"),
     "grep": Reader(
         "EFGPabcHhiIlLnoqrRsTvVwxyzZ",
         "efABCm",
@@ -86,8 +111,18 @@ READERS: Final[Mapping[str, Reader]] = {
         numbers=True,
         enters=words_of("r R recursive dereference-recursive"),
         separate=words_of("regexp max-count after-context before-context context include exclude exclude-dir"),
+        shows="lines",
+        forms=words_of("o only-matching color colour"),
+        silent=words_of("c q l L count quiet files-with-matches files-without-match"),
     ),
-    "head": Reader("qvz", "cn", words_of("lines bytes quiet silent verbose"), numbers=True),
+    "head": Reader(
+        "qvz",
+        "cn",
+        words_of("lines bytes quiet silent verbose"),
+        numbers=True,
+        shows="lines",
+        forms=words_of("c bytes"),
+    ),
     "ls": Reader(
         "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxX1",
         "ITw",
@@ -95,15 +130,20 @@ READERS: Final[Mapping[str, Reader]] = {
             "all almost-all author classify color directory file-type full-time group-directories-first "
             "human-readable inode no-group numeric-uid-gid recursive reverse si size sort time time-style width"
         ),
+        shows="nothing",
     ),
     "md5sum": _SUMS,
-    "nl": Reader("p", "bdfhilnsvw"),
-    "printf": Reader(operands="words"),
-    "pwd": Reader("LP", operands="none"),
-    "readlink": Reader("efmnqsvz", long=words_of("canonicalize canonicalize-existing canonicalize-missing no-newline")),
-    "realpath": Reader("ELPesmqz", long=words_of("canonicalize-existing canonicalize-missing no-symlinks")),
+    "nl": Reader("p", "bdfhilnsvw", shows="lines"),
+    "printf": Reader(operands="words", shows="nothing"),
+    "pwd": Reader("LP", operands="none", shows="nothing"),
+    "readlink": Reader(
+        "efmnqsvz", long=words_of("canonicalize canonicalize-existing canonicalize-missing no-newline"), shows="nothing"
+    ),
+    "realpath": Reader(
+        "ELPesmqz", long=words_of("canonicalize-existing canonicalize-missing no-symlinks"), shows="nothing"
+    ),
     "sed": Reader("nErsuz", "e", words_of("quiet silent regexp-extended"), operands="pattern"),
-    "seq": Reader("w", "fs", words_of("equal-width separator format"), operands="words"),
+    "seq": Reader("w", "fs", words_of("equal-width separator format"), operands="words", shows="nothing"),
     "sha1sum": _SUMS,
     "sha256sum": _SUMS,
     "sort": Reader(
@@ -113,18 +153,29 @@ READERS: Final[Mapping[str, Reader]] = {
             "check dictionary-order field-separator general-numeric-sort human-numeric-sort ignore-case key "
             "ignore-leading-blanks month-sort numeric-sort reverse stable unique version-sort zero-terminated"
         ),
+        shows="lines",
+        silent=words_of("c C check"),
     ),
-    "stat": Reader("Lft", "c", words_of("dereference file-system format printf terse")),
-    "tac": Reader("b", "s"),
-    "tail": Reader("qvz", "cn", words_of("lines bytes quiet silent verbose"), numbers=True),
-    "test": Reader(),
+    "stat": Reader("Lft", "c", words_of("dereference file-system format printf terse"), shows="nothing"),
+    "tac": Reader("b", "s", shows="lines", forms=words_of("s b")),
+    "tail": Reader(
+        "qvz",
+        "cn",
+        words_of("lines bytes quiet silent verbose"),
+        numbers=True,
+        shows="lines",
+        forms=words_of("c bytes"),
+    ),
+    "test": Reader(shows="nothing"),
     "tr": Reader("cCdst", long=words_of("complement delete squeeze-repeats truncate-set1"), operands="words"),
-    "true": Reader(operands="words"),
-    ":": Reader(operands="words"),
-    "uname": Reader("amnoprsv", operands="none"),
-    "uniq": Reader("cdDiuz", "fsw", words_of("count repeated unique ignore-case skip-fields skip-chars"), most=1),
-    "wc": Reader("clLmw", long=words_of("bytes chars lines words max-line-length")),
-    "which": Reader("a", operands="words"),
+    "true": Reader(operands="words", shows="nothing"),
+    ":": Reader(operands="words", shows="nothing"),
+    "uname": Reader("amnoprsv", operands="none", shows="nothing"),
+    "uniq": Reader(
+        "cdDiuz", "fsw", words_of("count repeated unique ignore-case skip-fields skip-chars"), most=1, shows="lines"
+    ),
+    "wc": Reader("clLmw", long=words_of("bytes chars lines words max-line-length"), shows="nothing"),
+    "which": Reader("a", operands="words", shows="nothing"),
     "rg": Reader(
         "acFHIilnNopPqsSUvwx",
         "eABCgmMtTdr",
@@ -141,18 +192,24 @@ READERS: Final[Mapping[str, Reader]] = {
             "regexp max-depth max-count max-columns glob iglob type type-not after-context before-context context sort "
             "sortr replace color colors"
         ),
+        shows="lines",
+        forms=words_of("o only-matching r replace json p pretty color colors"),
+        silent=words_of("c q l count quiet files files-with-matches type-list"),
     ),
     "column": Reader("tx", "cs", words_of("table separator")),
     "fold": Reader("bs", "w", words_of("bytes spaces width")),
     "hexdump": Reader("bcCdoxv", "ns"),
-    "nproc": Reader(long=words_of("all"), operands="none"),
+    "nproc": Reader(long=words_of("all"), operands="none", shows="nothing"),
     "od": Reader("abcdfiloxv", "AjNt", words_of("address-radix format read-bytes skip-bytes")),
     "paste": Reader("sz", "d", words_of("delimiters serial zero-terminated")),
     "rev": Reader(),
     "tree": Reader(
-        "aAdDfFghiCnNpqQrsStuUvx", "LIP", words_of("dirsfirst filesfirst noreport charset du si prune gitignore")
+        "aAdDfFghiCnNpqQrsStuUvx",
+        "LIP",
+        words_of("dirsfirst filesfirst noreport charset du si prune gitignore"),
+        shows="nothing",
     ),
-    "whoami": Reader(operands="none"),
+    "whoami": Reader(operands="none", shows="nothing"),
 }
 """`tree` never gets `-R`, which writes files, nor `-l`, which follows links, nor `-o`."""
 
@@ -288,6 +345,14 @@ TAKE_DATA: Final = WRITERS | words_of(
     "sass swiftc tsc wget yq"
 )
 """What takes files that its options name for data, and runs none of them unless `running` says so."""
+
+KEEP: Final = (
+    MAKERS
+    | words_of("chgrp chmod chown cp install ln mkdir mkfifo mv patch rm rmdir shred tee touch truncate unlink")
+    | words_of("c++ cc clang clang++ g++ gcc gofmt javac kotlinc rustc rustfmt swiftc tsc")
+    | words_of("bun bundle cargo composer dart dotnet flutter go mocha npm npx pnpm rspec rubocop swift uv yarn")
+)
+"""What shows nothing of the files that its words name but their lines: it moves them, builds, checks or tests."""
 
 TAKE_NO_VALUE: Final = words_of(
     "-l -q -r -s -v -vv -vvv -x --all --check --diff --exitfirst --failed-first --ff --fix --last-failed --lf --list "

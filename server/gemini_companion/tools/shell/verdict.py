@@ -53,6 +53,24 @@ class Sought(msgspec.Struct, frozen=True, kw_only=True):
     how: Literal["read", "write"] = "read"
 
 
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """Where what a command puts out comes from: a file, all that is sought below a folder, what `git` prints."""
+
+    place: str
+    """The file's absolute path; the folder; the folder in which git is asked."""
+    shown: str
+    """As the line names it."""
+    sought: Sought | None = None
+    git: tuple[str, ...] = ()
+    """The words behind `git`."""
+
+
+Holding: TypeAlias = Literal["nothing", "lines", "spread", "hidden", "unknown"]
+"""What a source holds: no secret; secrets of which each is found in its line alone; some that are found in the whole
+alone, such as a private key; some that are found in no output, since they are encoded. `unknown`: too much to look at.
+"""
+
+
 class Finding(msgspec.Struct, frozen=True):
     """A decision, and why. An empty reason goes with nothing but `allow`."""
 
@@ -90,6 +108,10 @@ class Facts(Protocol):
 
         Of what is written: why a rule forbids it.
         """
+        ...
+
+    def holds(self, source: Source) -> Holding:
+        """Whether secrets are in what a command puts out, or gets."""
         ...
 
     def git_aliases(self, folder: str) -> Mapping[str, str] | None:

@@ -10,14 +10,16 @@ import msgspec
 
 from gemini_companion.tools.shell import git
 from gemini_companion.tools.shell.git import Prints
+from gemini_companion.tools.shell.options import looked_at
 from gemini_companion.tools.shell.paths import NULL, places_in
-from gemini_companion.tools.shell.programs import BUILT_IN, READERS, RUNNERS, WRAPPERS, WRITERS
+from gemini_companion.tools.shell.programs import BUILT_IN, READERS, RUNNERS, WRAPPERS, WRITERS, Reader
 from gemini_companion.tools.shell.rules import name_of
-from gemini_companion.tools.shell.script import Redirect, Word
-from gemini_companion.tools.shell.verdict import Facts, Finding, PathFacts, Sought
+from gemini_companion.tools.shell.script import NotPlain, Redirect, Word
+from gemini_companion.tools.shell.verdict import Facts, Finding, Holding, PathFacts, Sought, Source
 
 _WRITING_READERS: Final = frozenset(("sed", "sort", "uniq"))
 """Programs that look, and with some option write the files they name."""
+_FIND: Final = Reader()
 
 
 class WrittenBefore:
@@ -57,6 +59,12 @@ class WrittenBefore:
         """Why what is sought below a folder must not be read unasked."""
         return self._files.below(folder, sought)
 
+    def holds(self, source: Source) -> Holding:
+        """Whether secrets are in what a command puts out; not known of what the line wrote before."""
+        if self._is_written(self._files.path(source.place).real) or (source.git and not self._is_as_it_was):
+            return "unknown"
+        return self._files.holds(source)
+
     def git_aliases(self, folder: str) -> Mapping[str, str] | None:
         """What `git` calls commands in a folder; not known once the line has run what may write its settings."""
         return self._files.git_aliases(folder) if self._is_as_it_was else None
@@ -93,8 +101,15 @@ class WrittenBefore:
 
 def _only_looks(words: Sequence[str]) -> bool:
     """No name of a file comes or goes by it, whatever else it does."""
-    if words[0] == "git":
-        return git.looking(words) is not None and not any(word.startswith(("-o", "--o")) for word in words)
-    if words[0] == "find":
-        return not any(word.startswith(("-exec", "-ok", "-delete", "-fprint", "-fls")) for word in words)
-    return words[0] in BUILT_IN or (words[0] in READERS and words[0] not in _WRITING_READERS)
+    if words[0] in BUILT_IN:
+        return True
+    found = (
+        git.looking(words) if words[0] == "git" else (_FIND if words[0] == "find" else READERS.get(words[0]), words[1:])
+    )
+    if found is None or found[0] is None:
+        return False
+    try:
+        looked_at(found[0], words[0], found[1])
+    except NotPlain:
+        return False
+    return True
