@@ -223,7 +223,7 @@ def test_no_secret_is_in_what_bash_puts_out_for_a_line_that_runs_unasked(desk: D
         ("xxd", "xxd settings.py"),
         ("xxd", "cat settings.py | xxd"),
         ("base32", "base32 settings.py"),
-        ("gzip", "gzip -c settings.py"),
+        ("gzip -c", "gzip -c settings.py"),
         ("openssl enc", "openssl enc -in settings.py"),
         ("jq", "jq -r colour < settings.py"),
         ("python3 show.py", "python3 show.py settings.py"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -100,7 +102,8 @@ def test_our_own_files_are_refused_behind_a_sign_too() -> None:
 )
 def test_ordinary_words_name_no_file_outside(line: str) -> None:
     files = ToldFacts(folders=frozenset((ROOT, "/")))
-    assert judged(line, *ALLOWED, files=files).decision == "allow"
+    named = rule(*shlex.split(line), exact=True)
+    assert judged(line, *ALLOWED, named, files=files).decision == "allow"
 
 
 def test_a_word_with_hundreds_of_signs_is_asked_about() -> None:
@@ -145,4 +148,4 @@ def test_a_file_that_is_not_there_is_one_that_may_be_made_only_by_its_whole_name
         def path(self, path: str) -> PathFacts:
             return msgspec.structs.replace(super().path(path), kind="missing")
 
-    assert judged(f"gadget {words}", *ALLOWED, files=Empty()).decision == decision
+    assert judged(f"gadget {words}", *ALLOWED, rule("gadget", "--ext"), files=Empty()).decision == decision

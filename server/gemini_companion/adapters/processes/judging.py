@@ -21,7 +21,7 @@ from gemini_companion.tools.shell.verdict import Finding, Holding, LineVerdict, 
 from gemini_companion.tools.tool import Touched
 
 _MOST_LOOKED_AT: Final = 4_000_000
-"""Bytes that are looked through for secrets: of a file, below a folder, of what git shows. About half a second."""
+"""Bytes that are looked through for secrets: of a file, below a folder, of what git shows. About a second."""
 _MOST_KNOWN: Final = 10_000
 """Files of which it is kept what they hold."""
 _MOST_LINES: Final = 500

@@ -38,7 +38,7 @@ from gemini_companion.tools.shell.programs import (
     words_of,
 )
 from gemini_companion.tools.shell.rules import CommandRules, name_of
-from gemini_companion.tools.shell.running import kind_of, running_word, without_texts
+from gemini_companion.tools.shell.running import kind_of, running_word, unnamed_word, without_texts
 from gemini_companion.tools.shell.script import Command, NotPlain, Redirect, Word
 from gemini_companion.tools.shell.spellings import is_option
 from gemini_companion.tools.shell.verdict import Facts, Finding, Sought, Source, worst
@@ -214,14 +214,14 @@ class CommandJudge:
         written = self._written_by(name, argv[1:], cwds) if name in WRITERS else []
         if accepted is None:
             return [*(one for one in written if one.decision != "ask"), Finding("ask", f"no rule allows `{argv[0]}`")]
+        # A place that a rule forbids stays forbidden, so all is said.
+        named = [] if name in WRITERS else [self._named(word, cwds) for word in without_texts(argv)[1:]]
+        found = [*written, *named, *self._taken(argv, name, accepted, cwds, flow)]
         try:
             self._check_rule(argv, name, accepted, cwds, is_fed=flow.is_fed)
         except NotPlain as unusual:
-            return [*written, Finding("ask", unusual.reason)]
-        taken = self._taken(argv, name, accepted, cwds, flow)
-        if name in WRITERS:
-            return written + taken
-        return [self._named(word, cwds) for word in without_texts(argv)[1:]] + taken
+            found.append(Finding("ask", unusual.reason))
+        return found
 
     def _sources_of(self, paths: Iterable[str], cwds: frozenset[str]) -> list[Source]:
         """The files among paths, those too that the line makes."""
@@ -348,6 +348,10 @@ class CommandJudge:
             self.git_looks_in.append(cwd)
         return findings, is_asked
 
+    def _is_file(self, path: str, cwds: Iterable[str]) -> bool:
+        facts = [self._files.path(posixpath.join(cwd, path)) for cwd in cwds]
+        return any(one.is_fresh or one.kind == "file" for one in facts)
+
     def _is_folder(self, path: str, cwds: Iterable[str]) -> bool:
         return any(self._files.path(posixpath.join(cwd, path)).kind == "folder" for cwd in cwds)
 
@@ -359,6 +363,8 @@ class CommandJudge:
             raise NotPlain(f"a rule for `{argv[0]}` alone is too wide")
         if word := running_word(name, argv, accepted):
             raise NotPlain(f"`{argv[0]} {word}` may run what its words say, and the rule does not name that")
+        if word := unnamed_word(name, argv, accepted, lambda path: self._is_file(path, cwds)):
+            raise NotPlain(f"the rule for `{' '.join(argv[:accepted])}` does not name `{word}`")
         if is_fed and (name in OBEYING or self._rules.allows_exactly(argv)):
             raise NotPlain(f"`{argv[0]}` may run what is put into it, and the rule does not name that")
         if name in INTERPRETERS and any(word in INLINE for word in argv[max(accepted, 1) :]):

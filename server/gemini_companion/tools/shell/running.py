@@ -1,13 +1,14 @@
 """What words have programs run what their caller likes, and of which programs it is known that none does.
 
-No rule that allows opens a word that it does not name, if by that word the program may run something. Of a kind of
-command in `KINDS` that is known of every option; "always" is offered for these kinds, and else for the exact words.
+No rule that allows opens a word that it does not name, if by that word the program may run something (`running_word`),
+or if it is an option of which it is not known that it does no harm (`unnamed_word`). Of a kind of command in `KINDS` it
+is known of every option; "always" is offered for these kinds, and else for the exact words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -164,6 +165,374 @@ _VALUED: Final[Mapping[str, str]] = {
 }
 """Letters behind which the rest of a word is their value."""
 
+_COMMON: Final = words_of(
+    "-h -q -v -vv -vvv -V --color --colors --colour --debug --dry-run --help --info --json --list --long --no-color "
+    "--no-colour --no-pager --no-progress --offline --plain --pretty --progress --quiet --short --silent --stat "
+    "--stats --status --summary --trace --verbose --version --watch"
+)
+"""Options that mean the same to almost every program, and do no harm in any."""
+_TRIED: Final = Kind(
+    words_of(
+        "-b -t -u --bail --changed --ci --coverage --detectOpenHandles --forceExit --listTests --no-cache "
+        "--no-coverage --no-file-parallelism --onlyChanged --passWithNoTests --run --runInBand --update "
+        "--updateSnapshot --watchAll --watchAll=false"
+    ),
+    words_of("-t -g --grep --maxWorkers --project --shard --testNamePattern --testPathPattern --testTimeout --timeout"),
+)
+_MADE: Final = Kind(
+    words_of("-B -k -n -s -w --always-make --dry-run --keep-going --no-print-directory --output-sync --trace"),
+    words_of("-j -l -O --jobs --load-average"),
+)
+_PACKAGES: Final = Kind(
+    words_of(
+        "-D -E -O -P -r -s -ws --all --dev --exact --frozen-lockfile --if-present --ignore-scripts --immutable "
+        "--legacy-peer-deps --no-audit --no-fund --no-optional --no-save --parallel --parseable "
+        "--prefer-offline --prod "
+        "--production --recursive --save --save-dev --save-exact --stream --workspace-root --workspaces"
+    ),
+    words_of("-F -w --depth --filter --include --loglevel --omit --workspace"),
+)
+HARMLESS: Final[Mapping[str, Kind]] = {
+    "apt": Kind(words_of("-y --yes --assume-yes")),
+    "apt-get": Kind(words_of("-y --yes --assume-yes")),
+    "base64": Kind(words_of("-d -D --decode"), words_of("-w --wrap")),
+    "black": Kind(_LINTING, words_of("-l -t --target-version")),
+    "cargo": Kind(
+        words_of(
+            "-r --all --all-features --all-targets --benches --bins --doc --exact --examples --frozen --ignored "
+            "--include-ignored --keep-going --lib --locked --no-default-features --no-deps --no-fail-fast --no-run "
+            "--nocapture --release --tests --workspace"
+        ),
+        words_of(
+            "-A -D -F -W -j -p --bench --bin --example --exclude --features --jobs --message-format "
+            "--package --profile "
+            "--test --test-threads"
+        ),
+    ),
+    "chmod": Kind(words_of("-R --recursive")),
+    "cmake": Kind(
+        words_of("-N -L -LA"), words_of("-B -S -G -j --build --config --install --parallel --preset --target")
+    ),
+    "cp": Kind(words_of("-a -d -f -i -L -n -p -P -r -R -u --archive --no-clobber --recursive --update")),
+    "ctest": Kind(words_of("-N --output-on-failure --rerun-failed"), words_of("-E -L -R -j --parallel --timeout")),
+    "curl": Kind(
+        words_of(
+            "-4 -6 -f -g -G -i -I -L -O -s -S --compressed --fail --fail-with-body --get --globoff --head --include "
+            "--location --remote-name --show-error"
+        ),
+        words_of(
+            "-A -b -d -e -F -H -m -o -r -w -X --connect-timeout --data --data-raw --data-urlencode "
+            "--form --header --max-time "
+            "--output --request --retry --retry-delay --url --user-agent --write-out"
+        ),
+    ),
+    "date": Kind(words_of("-u -R -I --utc --iso-8601 --rfc-3339"), words_of("-d --date")),
+    "df": Kind(words_of("-a -h -H -i -k -l -m -P -T --human-readable --total")),
+    "dotnet": Kind(
+        words_of("--no-build --no-restore --nologo"),
+        words_of("-c -f -v --configuration --filter --framework --verbosity"),
+    ),
+    "eslint": Kind(words_of("--cache --fix"), words_of("--ext --max-warnings")),
+    "free": Kind(words_of("-b -g -h -k -m -t -w")),
+    "gh": Kind(
+        words_of("-c --comments --draft --exit-status --log --log-failed --name-only --patch --required"),
+        words_of(
+            "-A -b -B -H -l -L -R -S -t --assignee --author --base --body --branch --head --jq --label "
+            "--limit --milestone "
+            "--repo --search --state --template --title --workflow"
+        ),
+    ),
+    "git am": Kind(words_of("--abort --continue --quit --skip")),
+    "git apply": Kind(
+        words_of("-3 -R --3way --check --index --numstat --recount --reverse"), words_of("-p --exclude --include")
+    ),
+    "git archive": Kind(frozenset(), words_of("-o --format --output --prefix")),
+    "git branch": Kind(
+        words_of("-a -r -vv -t --all --list --merged --no-merged --no-track --remotes --show-current --track")
+    ),
+    "git cat-file": Kind(words_of("-e -p -s -t")),
+    "git check-ignore": Kind(words_of("-n --no-index --non-matching")),
+    "git checkout": Kind(words_of("-d -t --detach --no-track --ours --theirs --track"), words_of("-b --orphan")),
+    "git cherry-pick": Kind(
+        words_of("-n -s -x --abort --continue --no-commit --quit --signoff --skip"), words_of("-m --mainline")
+    ),
+    "git clean": Kind(words_of("-d -n -x -X")),
+    "git clone": Kind(
+        words_of("-n --bare --no-checkout --no-single-branch --no-tags --single-branch"),
+        words_of("-b -o --branch --depth --filter --origin --shallow-since"),
+    ),
+    "git fetch": Kind(
+        words_of("-a -p -t --all --no-tags --prune --prune-tags --tags --unshallow"),
+        words_of("-j --deepen --depth --jobs"),
+    ),
+    "git format-patch": Kind(words_of("--stdout"), words_of("-o --output-directory")),
+    "git merge": Kind(
+        words_of("--abort --continue --ff --ff-only --no-commit --no-edit --no-ff --squash"), words_of("-m --message")
+    ),
+    "git mv": Kind(words_of("-k -n")),
+    "git pull": Kind(
+        words_of(
+            "--all --autostash --ff --ff-only --no-commit --no-edit --no-ff --no-rebase --prune "
+            "--rebase --squash --tags"
+        ),
+        words_of("--depth"),
+    ),
+    "git push": Kind(
+        words_of("-n -u --atomic --follow-tags --no-thin --porcelain --set-upstream --tags --thin"),
+    ),
+    "git rebase": Kind(
+        words_of("--abort --autostash --continue --keep-base --no-autostash --quit --rebase-merges --skip"),
+        words_of("--onto"),
+    ),
+    "git reset": Kind(words_of("--mixed --soft")),
+    "git restore": Kind(words_of("-S --ours --staged --theirs --worktree"), words_of("-s --source")),
+    "git revert": Kind(
+        words_of("-n -s --abort --continue --no-commit --no-edit --quit --skip"), words_of("-m --mainline")
+    ),
+    "git rm": Kind(words_of("-n -r --cached --ignore-unmatch")),
+    "git stash": Kind(
+        words_of("-a -k -p -S -u --all --include-untracked --index --keep-index --no-keep-index --staged"),
+        words_of("-m --message"),
+    ),
+    "git switch": Kind(
+        words_of("-d -t --detach --guess --no-guess --no-track --track"), words_of("-c --create --orphan")
+    ),
+    "git tag": Kind(words_of("-a -l -n -s --annotate --list"), words_of("-m --message --sort")),
+    "go": Kind(
+        words_of("-a -benchmem -cover -failfast -json -n -race -short -shuffle=on -trimpath -v -x"),
+        words_of("-bench -count -coverprofile -o -p -parallel -run -tags -timeout"),
+    ),
+    "gradle": Kind(
+        words_of("-s -S --build-cache --continue --no-build-cache --no-daemon --parallel --rerun-tasks --stacktrace"),
+        words_of("-x --console --exclude-task --max-workers --tests --warning-mode"),
+    ),
+    "isort": Kind(_LINTING | words_of("-c --check-only"), words_of("--profile")),
+    "jest": _TRIED,
+    "jq": Kind(
+        words_of(
+            "-a -c -C -e -j -M -n -r -R -s -S --ascii-output --compact-output --exit-status "
+            "--join-output --null-input "
+            "--raw-input --raw-output --slurp --sort-keys --tab"
+        ),
+        words_of("--arg --argjson --indent"),
+    ),
+    "make": _MADE,
+    "mocha": _TRIED,
+    "mv": Kind(words_of("-f -i -n -u --no-clobber")),
+    "mvn": Kind(
+        words_of("-am -B -e -ntp -o -U --also-make --batch-mode --no-transfer-progress"), words_of("-pl -T --projects")
+    ),
+    "mypy": Kind(
+        words_of("--ignore-missing-imports --no-error-summary --no-incremental --show-error-codes --strict"),
+        words_of("-m -p --exclude --follow-imports --python-version"),
+    ),
+    "ninja": Kind(words_of("-n"), words_of("-j -k -l")),
+    "npm": _PACKAGES,
+    "pip": Kind(
+        words_of("-e -U --no-build-isolation --no-cache-dir --no-deps --no-input --outdated --pre --upgrade --user"),
+        words_of("-c -r --constraint --format --requirement"),
+    ),
+    "pnpm": _PACKAGES,
+    "prettier": Kind(
+        words_of("-c -l -u -w --cache --check --ignore-unknown --list-different --write"), words_of("--log-level")
+    ),
+    "ps": Kind(words_of("-a -A -e -f -l -x"), words_of("-C -o -p -u --pid --ppid --sort")),
+    "pyright": Kind(words_of("--outputjson --warnings"), words_of("--level --pythonversion")),
+    "pytest": Kind(
+        words_of(
+            "-l -q -qq -s -x --co --collect-only --exitfirst --failed-first --ff --last-failed --lf "
+            "--new-first --nf --no-cov "
+            "--no-header --no-summary --pdb --setup-show --showlocals --stepwise --sw"
+        ),
+        words_of("-k -m -n -r --cov --cov-report --durations --log-cli-level --maxfail --tb --timeout"),
+    ),
+    "rsync": Kind(
+        words_of(
+            "-a -c -g -h -l -n -o -p -P -r -t -u -z --archive --compress --itemize-changes --partial "
+            "--recursive --update"
+        ),
+        words_of("--exclude --include"),
+    ),
+    "ruff": Kind(_LINTING, words_of("--ignore --extend-select --select --target-version")),
+    "tar": Kind(
+        words_of("-a -c -j -J -k -O -p -t -x -z --create --extract --gzip --keep-old-files --list --xz --zstd"),
+        words_of("-C -f -T -X --directory --exclude --file --strip-components"),
+    ),
+    "tox": Kind(words_of("-p -r --recreate"), words_of("-e")),
+    "tshark": Kind(words_of("-l -n -q -V -x"), words_of("-c -d -e -E -r -T -Y -z")),
+    "tsc": Kind(
+        words_of(
+            "-b -d -w --build --declaration --emitDeclarationOnly --incremental --listFiles --noEmit "
+            "--skipLibCheck --strict"
+        ),
+        words_of("-p --jsx --lib --module --outDir --project --target"),
+    ),
+    "uv": Kind(words_of("--dev --frozen --locked --no-sync --upgrade"), words_of("--extra --group")),
+    "vitest": _TRIED,
+    "wget": Kind(
+        words_of("-c -N -nc -nv -S --content-disposition --continue --no-clobber --no-verbose --spider"),
+        words_of("-O -P -t -T --tries --timeout"),
+    ),
+    "xxd": Kind(words_of("-b -i -p -r -u"), words_of("-c -g -l -s")),
+    "yarn": _PACKAGES,
+}
+"""Options of programs, and of subcommands of git, that do no more than a rule for the program is about. None runs,
+forces, deletes or loads anything, or leads to other folders.
+"""
+_NOTHING: Final = Kind(frozenset())
+_ALIKE: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("gmake", "bmake", "remake"), "make"),
+    **dict.fromkeys(("gtar", "bsdtar"), "tar"),
+    **dict.fromkeys(("gradlew",), "gradle"),
+    **dict.fromkeys(("mvnw",), "mvn"),
+    "pip3": "pip",
+    "bun": "npm",
+}
+_SETTLED: Final = re.compile(
+    r"-D[A-Za-z_]\w*(?::BOOL|:STRING)?=(?:ON|OFF|TRUE|FALSE|YES|NO|[0-9]{1,9}|Debug|Release|RelWithDebInfo|MinSizeRel)"
+)
+"""What `cmake` is told that names nothing."""
+_COMPILED: Final = re.compile(
+    r"-(?:[cEgSsvw]|O[0-9sgz]?|g[0-9]|o|x|I.+|L.+|l[\w.+-]+|D\w+(?:=.*)?|U\w+|std=[\w+]+|W(?![lpa],|rapper)[\w=-]+|f(?!plugin)[\w=-]+"
+    r"|m[\w=.-]+|M[MFDP]*|pthread|shared|static|pedantic(?:-errors)?)"
+)
+"""Options of compilers that load and start nothing."""
+_PLAIN_VALUE: Final = re.compile(
+    r"[0-9][0-9.,]{0,20}[smhkKMG%]?|true|false|always|never|auto|on|off|yes|no", re.IGNORECASE
+)
+_INTO_ANOTHER: Final = words_of("run exec x dlx explore tool shell env script")
+"""Subcommands behind which the words name what runs."""
+_STRONG: Final = words_of(
+    "alias clear console delete del destroy dlx drop erase eval exec explore extension kill prune publish purge repl "
+    "rsh shell ssh unpublish wipe"
+)
+"""Subcommands that a rule for the program alone is not about."""
+_WITH_TASKS: Final = words_of("bun npm pnpm yarn")
+
+
+def unnamed_word(name: str, words: Sequence[str], accepted: int, is_file: Callable[[str], bool]) -> str:
+    """The first word behind a rule's that is not plain; empty if all are.
+
+    Plain are operands, options that stand in the rule, that mean the same to all programs or are known of this one, and
+    values that name nothing. So an option of a program that is not known is asked about, once.
+    """
+    if (kind := kind_of(words)) and accepted >= len(kind):
+        return ""
+    if name in INTERPRETERS and (at := _module_at(words)):
+        name, words, accepted = words[at], words[at:], accepted - at
+    if name in STARTERS | _WITH_TASKS and (word := _started(name, words, accepted)):
+        return word
+    known, named = _known(name, words, accepted), set(words[:accepted])
+    behind = list(words[max(accepted, 1) :])
+    if accepted < 2 and name not in _WITHOUT_SUBCOMMANDS:
+        first = [word for word in behind if not is_option(word)][:2]
+        if strong := next((word for word in first if word in _STRONG), ""):
+            return strong
+    while behind:
+        word = behind.pop(0)
+        if word == "--":
+            known = _TRIED if name in _WITH_TASKS else known
+        elif not is_option(word):
+            if _leads_elsewhere(name, words, word) or (
+                word.startswith("@") and name not in _WITH_TASKS and is_file(word[1:])
+            ):
+                return word
+        elif word not in named:
+            taken = _taken(name, known, word, behind[0] if behind else "")
+            if taken is None:
+                return word
+            behind = behind[taken:]
+    return ""
+
+
+_WITHOUT_SUBCOMMANDS: Final = (
+    INTERPRETERS | MAKERS | words_of("cat cp ls mv pytest ruff black mypy eslint prettier tsc")
+)
+
+
+def _started(name: str, words: Sequence[str], accepted: int) -> str:
+    """The program that another one starts, where a rule does not name it."""
+    operands = [at for at in range(1, len(words)) if not is_option(words[at])]
+    if not operands:
+        return ""
+    second = words[operands[0]]
+    if name in _WITH_TASKS:
+        follows = second in {"exec", "x", "dlx", "explore", "node", "create"} or (
+            second == "init" and len(operands) > 1
+        )
+    else:
+        follows = second in _INTO_ANOTHER
+        if not follows and name not in _WITH_OWN_COMMANDS:
+            return second if operands[0] >= accepted else ""
+    if not follows:
+        return ""
+    inner = next((at for at in operands[1:] if words[at] not in _INTO_ANOTHER), operands[0])
+    return words[inner] if inner >= accepted else ""
+
+
+_WITH_OWN_COMMANDS: Final = words_of(
+    "asdf bundle conda corepack direnv doppler hatch mamba mise op pdm pipenv pipx poetry rye uv"
+)
+"""Of those that start others, those that do so with some of their subcommands alone."""
+
+
+def _known(name: str, words: Sequence[str], accepted: int) -> Kind:
+    """The options that are known to do no harm: of what the rule names last."""
+    for at in range(min(accepted, len(words)) - 1, 0, -1):
+        if name in STARTERS | _WITH_TASKS and _ALIKE.get(words[at], words[at]) in HARMLESS:
+            return HARMLESS[_ALIKE.get(words[at], words[at])]
+    name = _ALIKE.get(name, name)
+    whole = f"{name} {words[1]}" if len(words) > 1 else name
+    known = HARMLESS.get(whole) or HARMLESS.get(name, _NOTHING)
+    if accepted < 2 and name in {"make", "ninja"}:  # a rule for the program is about all that it makes here
+        return Kind(known.flags, known.valued | {"-C", "--directory"})
+    return known
+
+
+def _leads_elsewhere(name: str, words: Sequence[str], word: str) -> bool:
+    """Whether an operand is an option by its sign, has git overwrite or delete far away, or run a program."""
+    if name == "git":
+        return re.match(r"\w+::", word) is not None or ("push" in words[:2] and word.startswith((":", "+")))
+    return word.startswith("+") and name not in {"date", "chmod", *HARMLESS}
+
+
+def _taken(name: str, known: Kind, word: str, following: str) -> int | None:
+    """How many of the words behind an option are its value; `None` if it is not known to do no harm."""
+    given, equals, value = word.partition("=")
+    if name in _COMPILERS:
+        return None if _COMPILED.fullmatch(word) is None else int(word in {"-o", "-x", "-MF"})
+    if name == "cmake" and _SETTLED.fullmatch(word):
+        return 0
+    if word in known.flags | _COMMON or (equals and given in known.valued | _COMMON):
+        return 0
+    if given in known.valued:
+        return 1
+    if word.startswith("--no-") and not equals and word[5:] not in _GUARDS:
+        return 0
+    if equals and _PLAIN_VALUE.fullmatch(value):
+        return 0
+    if word.startswith("--") or name in _LONG_WITH_ONE_DASH:
+        return 1 if not equals and following[:1].isdigit() and _PLAIN_VALUE.fullmatch(following) else None
+    for at, letter in enumerate(word[1:], 1):
+        rest = word[at + 1 :]
+        if f"-{letter}" in known.valued:
+            return 0 if rest else 1
+        if letter.isdigit() or f"-{letter}" in known.flags | _COMMON:
+            continue
+        if at == 1 and (rest.isdigit() or (not rest and following.isdigit())):
+            return 0 if rest else 1
+        return None
+    return 0
+
+
+_COMPILERS: Final = words_of("c++ cc clang clang++ g++ gcc")
+_GUARDS: Final = words_of(
+    "auth authentication check check-certificate checks confirm gpg-verify host-key-check "
+    "preserve-root protect sandbox "
+    "security ssl verify verify-ssl"
+)
+"""What keeps from harm, where `--no-` stands before it."""
+
 
 def running_word(name: str, words: Sequence[str], accepted: int) -> str:
     """The word by which a program may run something of its caller's choice; empty if there is none.
@@ -183,7 +552,10 @@ def running_word(name: str, words: Sequence[str], accepted: int) -> str:
     if (kind := kind_of(words)) and accepted >= len(kind):  # all of its options are known, and what they are given
         return _not_of(KINDS[kind], more)
     options = _OPTIONS.get(name, frozenset[str]())
+    known = _known(name, words, accepted)
     for at, word in enumerate(words[1:], 1):
+        if word in known.flags or (word.startswith("--") and word.partition("=")[0] in known.valued):
+            continue
         if at >= accepted and (_is_one(name, word, options, is_first=at == 1) or _RUNNING_NAME.match(word)):
             return word
     if name in MAKERS:
