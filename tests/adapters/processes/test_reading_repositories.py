@@ -430,3 +430,56 @@ async def test_the_runner_looks_with_settings_of_ours_and_leaves_nothing_behind(
             await said("git diff")
     finally:
         await runner.close()
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_the_question_about_a_repository_of_another_owner_says_what_to_do(desk: ReadingDesk) -> None:
+    repository(desk.work)
+    for path in (desk.work, desk.work / ".git"):
+        os.chown(path, 65534, -1)
+    verdict = desk.judged("git status")
+    assert verdict.decision == "ask"
+    assert f"{desk.work} belongs to another user" in verdict.reason
+    assert f"git config --global --add safe.directory {desk.work}" in verdict.reason
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("line", "by_hand"),
+    [
+        ("git log -p -1", "git log"),
+        ("git diff HEAD | head -5", "head"),
+        ("ls -a; git status", "ls"),
+        ("git show --stat", "git"),
+        ("git diff && git log -1", "git diff"),
+    ],
+)
+def test_a_line_that_only_looks_has_settings_of_ours_beside_a_rule_too(
+    desk: ReadingDesk, line: str, by_hand: str
+) -> None:
+    committed(desk)
+    assert desk.judged(line, rule(*by_hand.split())).looks_in == str(desk.work)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("line", "by_hand"),
+    [
+        ("git log -1 && npm test", "npm"),
+        ("git diff | gadget", "gadget"),
+        ("git log -1; git push", "git push"),
+        ("git branch -D topic", "git branch -D"),
+        ("git status && sed -i s/x/y/ src/a.py", "sed -i"),
+    ],
+)
+def test_beside_what_may_do_more_no_program_has_settings_of_ours(desk: ReadingDesk, line: str, by_hand: str) -> None:
+    committed(desk)
+    assert desk.judged(line, rule(*by_hand.split())).looks_in == ""
+
+
+def committed(desk: ReadingDesk) -> None:
+    repository(desk.work)
+    who = ("-c", "user.name=n", "-c", "user.email=a@b.c")
+    for words in (("add", "src"), (*who, "commit", "-qm", "one")):
+        subprocess.run(["git", "-C", str(desk.work), *words], check=True, timeout=PATIENCE)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import glob
 import os
+import shlex
 import signal
 import subprocess
 import threading
@@ -254,6 +255,8 @@ class Repositories:
         paths = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--git-path", "hooks")
         said = self._said(("rev-parse", *paths), folder)
         lines = [] if said is None else said.split(b"\n")
+        if len(lines) != 5 and (owned := self._of_another(folder)):
+            raise Strange(owned)
         if len(lines) != 5:
             raise Strange("git does not say plainly which repository this is, or cannot read its settings")
         top, git, common, hooks = (os.path.normpath(os.path.join(folder, os.fsdecode(line))) for line in lines[:4])
@@ -282,6 +285,23 @@ class Repositories:
             (key, value) for key, value in settings if not _why_not(key, value) and os.fsdecode(key) not in _NOT_TAKEN
         )
         return Repository(top, git, common, taken)
+
+    @staticmethod
+    def _of_another(folder: str) -> str:
+        """Why git does not look into a repository of another owner, and what the person may do; empty if it is none."""
+        top = folder
+        while not os.path.lexists(os.path.join(top, ".git")) and top != os.path.dirname(top):
+            top = os.path.dirname(top)
+        try:
+            owners = {os.lstat(path).st_uid for path in (top, os.path.join(top, ".git"))}
+        except OSError:
+            return ""
+        if os.name == "nt" or owners == {os.geteuid()}:
+            return ""
+        return (
+            f"the repository {top} belongs to another user, so git does not look into it; if you trust it, run"
+            f" `git config --global --add safe.directory {shlex.quote(top)}` yourself"
+        )
 
     def _why_not_large(self, top: str) -> str:
         """Why not the settings that `git-lfs` reads from a work tree are harmless; empty if they are."""

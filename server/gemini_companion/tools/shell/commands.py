@@ -79,6 +79,8 @@ class CommandJudge:
         self._files = files
         self.git_looks_in: list[str] = []
         """The folders in which `git` looks."""
+        self.only_looks = True
+        """No command does more than look: neither a program that a rule allows, nor one with a rule's options."""
 
     def judged(
         self, node: Command, cwds: frozenset[str], flow: Flow
@@ -204,6 +206,7 @@ class CommandJudge:
                 raise NotPlain("`diff` looks into files of a folder that it does not name")
             # With an option that only a rule lets pass, it may write what it would look at: `sed -i`, `sort -o`.
             is_wider = any(word.startswith("-") for word in words[:skipped])
+            self.only_looks = self.only_looks and not is_wider
             found = printed + (self._written(words, cwds) if is_wider else [])
             for operand in paths:
                 places = dict.fromkeys((operand, *places_in(operand))) if operand != "-" else ()
@@ -214,6 +217,7 @@ class CommandJudge:
         written = self._written_by(name, argv[1:], cwds) if name in WRITERS else []
         if accepted is None:
             return [*(one for one in written if one.decision != "ask"), Finding("ask", f"no rule allows `{argv[0]}`")]
+        self.only_looks = False
         # A place that a rule forbids stays forbidden, so all is said.
         named = [] if name in WRITERS else [self._named(word, cwds) for word in without_texts(argv)[1:]]
         found = [*written, *named, *self._taken(argv, name, accepted, cwds, flow)]

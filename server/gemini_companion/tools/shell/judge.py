@@ -42,13 +42,8 @@ def judge(line: str, *, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule
     if verdict.decision == "allow":
         own, named = CommandRules(rules), [part.argv for part in verdict.parts]
         rule = suggestion(_effective(named[0])) if len(named) == 1 else None
-        helped = [own.allows(_effective(argv)) is not None for argv in named]
-        by_rules = bool(named) and all(helped)
-        looks_in = verdict.looks_in
-        if looks_in and any(helped):  # a rule may be about what looks anyway
-            without = tuple(one for one in rules if one.decision != "allow")
-            looks_in = _judged(line, cwd, roots, without, files).looks_in
-        return msgspec.structs.replace(verdict, suggested=rule, by_rules=by_rules, looks_in=looks_in)
+        by_rules = bool(named) and all(own.allows(_effective(argv)) is not None for argv in named)
+        return msgspec.structs.replace(verdict, suggested=rule, by_rules=by_rules)
     if verdict.decision != "ask":
         return verdict
     asking = [part for part in verdict.parts if part.decision == "ask"]
@@ -90,7 +85,7 @@ def _judged(line: str, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule]
             walk.node(script.body, frozenset((cwd,)))
         parts = walk.parts
         whole = walk.findings
-        looks_in = next(iter(commands.git_looks_in), "")
+        looks_in = next(iter(commands.git_looks_in), "") if commands.only_looks else ""
     parts = [_at_worst(part, everywhere) for part in parts]
     findings = [Finding(part.decision, part.reason) for part in parts] + whole + [found for _, found in everywhere]
     total = worst(findings)

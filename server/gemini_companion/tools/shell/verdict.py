@@ -156,7 +156,7 @@ class LineVerdict(msgspec.Struct, frozen=True, kw_only=True):
     shown: str = ""
     """The line with every sign visible."""
     looks_in: str = ""
-    """The folder in whose repository `git` looks, where the line does nothing but look and needs no rule for that."""
+    """The folder in whose repository `git` looks, where the line does nothing but look, with a rule or without."""
 
 
 def worst(findings: list[Finding]) -> Finding:
