@@ -129,3 +129,31 @@ async def test_a_makefile_of_this_turn_is_not_run_unasked_from_elsewhere(bench: 
         await spoken.ask("gemini/chat", {"prompt": "Do it."})
     assert asked[1:] == ["Makefile, which decides what `make` runs, was written in this turn"]
     assert bench.ran() == ""
+
+
+async def test_a_secret_is_shown_in_no_other_form_unasked_and_never_to_the_model(bench: Bench) -> None:
+    key = "AKIA" + "Q3EGR7XJ2LMN5PVT"
+    (bench.workspace / "settings.py").write_text(f"name = 'x'\nkey = '{key}'\n")
+    bench.keep(kept("tool", "allow"))
+    shown = ["cat settings.py", "rev settings.py | wc -l", "cut -c1-4 /dev/null"]
+    asked = ["rev settings.py", "cat settings.py | tr a-z A-Z", "< settings.py od -c", "grep -o . settings.py", "tool settings.py"]  # fmt: skip
+    assert await bench.run([*shown, *asked]) == ["ok"] * len(shown) + ["declined"] * len(asked)
+    assert len(bench.asked) == len(asked)
+    assert all("settings.py holds a secret" in json.dumps(one) for one in bench.asked)
+    sent = json.dumps([request.body for request in bench.emulator.requests])
+    assert "masked: AWS key" in sent
+    assert key not in sent
+    assert key[::-1] not in sent
+
+
+async def test_an_option_that_a_rule_by_hand_does_not_name_is_asked_about_by_name(bench: Bench) -> None:
+    bench.keep(kept("npm run", "allow"), kept("make test", "allow"), kept("tool push", "allow"))
+    fine = ["npm run test -- --watch", "make test -j4 -k", "tool push --verbose origin"]
+    asked = ["npm run test -- --config=evil.js", "make test -Cevil", "tool push --force", "tool push --engine x"]
+    assert await bench.run([*fine, *asked]) == ["ok"] * len(fine) + ["declined"] * len(asked)
+    named = [json.dumps(one) for one in bench.asked]
+    assert len(named) == len(asked)
+    assert all(
+        word in one for one, word in zip(named, ("--config=evil.js", "-Cevil", "--force", "--engine"), strict=True)
+    )
+    assert all("does not name" in one for one in named)

@@ -70,8 +70,12 @@ class Desk:
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     desk = Desk(tmp_path_factory.mktemp("home"))
     desk.git("init", "-q")
+    (desk.work / "gone.py").write_text(SETTINGS)
     desk.git("add", "-A")
     desk.git("commit", "-qm", "one")
+    (desk.work / "gone.py").write_text("nothing\n")
+    desk.git("commit", "-qam", "two")
+    desk.git("remote", "add", "origin", f"https://me:{TOKEN}@example.org/x.git")
     (desk.work / "src" / "clean.py").write_text("one: 2\nthree: four\n")
     return desk
 
@@ -132,6 +136,10 @@ git diff --word-diff HEAD~0 | tr a b; git show --word-diff
 git grep --only-matching key
 git grep key | rev
 git blame settings.py | rev
+git blame HEAD~1 -- gone.py | rev
+git show HEAD~1:gone.py | rev
+git remote -v | rev
+git remote -v | cut -f2
 head -20 deploy.yaml
 tail -n +3 deploy.yaml
 sed -n 3,9p deploy.yaml
@@ -187,6 +195,8 @@ git diff | cut -c2-
 git log --oneline | cut -c1-7
 git log --format=%s | tr a-z A-Z
 git status --short | cut -c4-
+git remote -v
+git branch -a | cut -c3-
 git diff --stat | cut -d'|' -f1
 """.strip().splitlines()
 
@@ -230,6 +240,9 @@ def test_no_secret_is_in_what_bash_puts_out_for_a_line_that_runs_unasked(desk: D
         ("python3 -m", "python3 -m base64 settings.py"),
         ("python3 show.py", "cat settings.py | python3 show.py"),
         ("rev", "rev settings.py"),
+        ("go run", "go run show.go settings.py"),
+        ("npx show", "npx show settings.py"),
+        ("uv run show", "uv run show settings.py"),
         ("gadget", "gadget --in=settings.py"),
     ],
 )
@@ -258,6 +271,9 @@ def test_a_rule_that_names_the_file_lets_it_be_shown(desk: Desk) -> None:
         ("cp", "cp settings.py other.txt"),
         ("pytest", "pytest settings.py"),
         ("python3 -m pytest", "python3 -m pytest settings.py"),
+        ("uv run pytest", "uv run pytest settings.py"),
+        ("npx vitest", "npx vitest run settings.py"),
+        ("npx tsc", "npx tsc settings.py"),
         ("node --test", "node --test settings.py"),
         ("npm test", "npm test settings.py"),
         ("ruff", "ruff check settings.py"),

@@ -33,6 +33,9 @@ uv run pytest | uv run pytest -x -q tests
 uv | uv sync --frozen
 uv | uv pip install requests
 poetry | poetry install --no-root
+uv run -q pytest | uv run -q pytest tests
+yarn workspace | yarn workspace a test
+conda run -n a pytest | conda run -n a pytest tests
 poetry run pytest | poetry run pytest -k name
 bundle exec rspec | bundle exec rspec spec/a_spec.rb
 pytest | pytest
@@ -179,6 +182,24 @@ npm | npm x evil
 npm | npm init evil
 npm | npm create evil
 npm | npm explore a -- evil
+npm | npm -w a exec evil
+npm exec -w a | npm exec -w a evil
+pnpm | pnpm --filter a exec evil
+pnpm | pnpm -r exec evil
+yarn | yarn workspace a exec evil
+conda run -n a | conda run -n a evil
+uv run -q | uv run -q evil
+git stash | git stash clear
+git stash | git stash drop
+git remote | git remote remove origin
+git worktree | git worktree remove x
+git reflog | git reflog expire
+git fetch | git fetch origin +main:main
+aws | aws s3 rm x
+aws | aws s3api delete-bucket x
+cargo | cargo publish
+npm | npm publish
+npm run | npm run build --trace=./x
 npm | npm unpublish a
 npm run | npm run build --script-shell=x
 npm run | npm run build --prefix other
@@ -194,7 +215,6 @@ uv run | uv run evil
 uv run pytest | uv run --with evil pytest
 uv | uv run evil
 uv | uv tool run evil
-uv | uv x
 poetry | poetry run evil
 poetry run | poetry run sh
 bundle exec | bundle exec evil
@@ -293,6 +313,8 @@ curl | curl --unix-socket x http://y
 wget | wget --no-check-certificate https://x
 wget | wget -e use_proxy=on https://x
 date | date -s x
+ps | ps e
+ps | ps auxe
 date | date -f a.txt
 chromium | chromium --no-sandbox x
 gadget | gadget --force
@@ -343,6 +365,21 @@ def test_the_question_names_the_word_that_the_rule_does_not() -> None:
 def test_a_file_that_a_rule_forbids_stays_forbidden_behind_an_option_that_it_does_not_name() -> None:
     files = ToldFacts(unreadable=frozenset(("/home/me/project/plan",)))
     assert judged("gadget --plugin=plan", rule("gadget"), files=files).decision == "deny"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "env",
+        "env | rev",
+        "printenv KEY | rev",
+        "cat /proc/self/environ | rev",
+        "rev /proc/1/environ",
+        "echo $KEY | rev",
+    ],
+)
+def test_the_environment_is_shown_in_no_form_unasked(line: str) -> None:
+    assert judged(line, rule("rev"), rule("cat")).decision == "ask"
 
 
 NAME = st.from_regex(r"[a-z][a-z-]{3,12}", fullmatch=True)

@@ -354,7 +354,7 @@ class _Held:
         text = data.decode("utf-8", "replace")
         found = all_secrets(text, self._finders)
         if b"\0" in data:
-            wide = (data[at:].decode(coding, "replace") for coding in ("utf-16-le", "utf-16-be") for at in (0, 1))
+            wide = (data.decode(coding, "replace") for coding in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"))
             if any(all_secrets(one, self._finders) for one in wide):
                 return "hidden"
         lines: set[str] = set()

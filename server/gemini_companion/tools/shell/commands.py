@@ -24,9 +24,11 @@ from gemini_companion.tools.shell.programs import (
     NEVER_BARE,
     OBEYING,
     READERS,
+    RUN_BY_NAME,
     RUNNERS,
     RUNS_FILES,
     SHELLS,
+    STARTERS,
     TAKE_DATA,
     TAKE_NO_VALUE,
     TAKE_TEXT,
@@ -247,10 +249,10 @@ class CommandJudge:
         if looks.shows == "nothing":
             return []
         own = self._sources_of((path for path in looks.files if path != "-"), cwds)
-        if argv[0] == "git" and "blame" not in argv:
+        if argv[0] == "git":
             # Asked for the same in lines, git says what would be in another form.
             in_lines = tuple(word for word in argv[1:] if word.lstrip("-").partition("=")[0] not in _GIT_FORMS)
-            own = [Source(place=cwd, shown="", git=in_lines) for cwd in sorted(cwds)]
+            own += [Source(place=cwd, shown="", git=in_lines) for cwd in sorted(cwds)]
         elif looks.below is not None:
             folders = [path for path in looks.files if self._is_folder(path, cwds)] or ["."]
             more = ((posixpath.join(cwd, path), path) for path in folders for cwd in sorted(cwds))
@@ -278,7 +280,9 @@ class CommandJudge:
 
     def _taken(self, argv: Sequence[str], name: str, accepted: int, cwds: frozenset[str], flow: Flow) -> list[Finding]:
         """The same of a program that a rule allows: the rule is no word about files that it does not name."""
-        if name in KEEP or not {*argv[:3]}.isdisjoint(CHECKERS) or kind_of(argv):
+        keeps = name in KEEP and not (name in RUN_BY_NAME and "run" in argv)
+        starts = name in STARTERS and not {*argv[1:accepted]}.isdisjoint(KEEP)
+        if keeps or starts or not {*argv[:3]}.isdisjoint(CHECKERS) or kind_of(argv):
             return []
         if name == "git" and len(argv) > 1 and argv[1] in _GIT_TAKES:
             return []

@@ -25,7 +25,7 @@ _COMMANDS: Final[Mapping[str, Reader]] = {
         "aqrv",
         long=words_of("all remotes verbose show-current list contains merged no-merged color no-color"),
         operands="none",
-        shows="nothing",
+        shows="lines",
     ),
     "describe": Reader(
         long=words_of("all always tags long dirty abbrev exact-match match"), operands="words", shows="nothing"
@@ -63,7 +63,7 @@ _COMMANDS: Final[Mapping[str, Reader]] = {
     "ls-files": Reader(
         "cdkmostuz", "x", words_of("cached deleted modified others stage exclude-standard full-name"), shows="nothing"
     ),
-    "remote": Reader("v", long=words_of("verbose"), operands="none", shows="nothing"),
+    "remote": Reader("v", long=words_of("verbose"), operands="none", shows="lines"),
     "rev-list": Reader(
         long=words_of("all count max-count merges no-merges since until author"), numbers=True, shows="nothing"
     ),

@@ -350,9 +350,11 @@ KEEP: Final = (
     MAKERS
     | words_of("chgrp chmod chown cp install ln mkdir mkfifo mv patch rm rmdir shred tee touch truncate unlink")
     | words_of("c++ cc clang clang++ g++ gcc gofmt javac kotlinc rustc rustfmt swiftc tsc")
-    | words_of("bun bundle cargo composer dart dotnet flutter go mocha npm npx pnpm rspec rubocop swift uv yarn")
+    | words_of("bun bundle cargo composer dart dotnet flutter go mocha npm pnpm rspec rubocop swift yarn")
 )
 """What shows nothing of the files that its words name but their lines: it moves them, builds, checks or tests."""
+RUN_BY_NAME: Final = words_of("bun cargo dart dotnet flutter go swift")
+"""Of these, those whose `run` starts what may show anything."""
 
 TAKE_NO_VALUE: Final = words_of(
     "-l -q -r -s -v -vv -vvv -x --all --check --diff --exitfirst --failed-first --ff --fix --last-failed --lf --list "

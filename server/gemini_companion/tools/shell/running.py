@@ -425,8 +425,8 @@ def unnamed_word(name: str, words: Sequence[str], accepted: int, is_file: Callab
     known, named = _known(name, words, accepted), set(words[:accepted])
     behind = list(words[max(accepted, 1) :])
     if accepted < 2 and name not in _WITHOUT_SUBCOMMANDS:
-        first = [word for word in behind if not is_option(word)][:2]
-        if strong := next((word for word in first if word in _STRONG), ""):
+        first = [word for word in behind if not is_option(word)][: 1 if name in _PACKAGERS else 2]
+        if strong := next((word for word in first if _is_strong(name, word)), ""):
             return strong
     while behind:
         word = behind.pop(0)
@@ -445,6 +445,11 @@ def unnamed_word(name: str, words: Sequence[str], accepted: int, is_file: Callab
     return ""
 
 
+_GIT_STRONG: Final = frozenset(
+    (command, word)
+    for command in ("lfs", "notes", "reflog", "remote", "stash", "submodule", "worktree")
+    for word in ("clear", "deinit", "delete", "drop", "expire", "prune", "remove", "rm")
+)
 _WITHOUT_SUBCOMMANDS: Final = (
     INTERPRETERS | MAKERS | words_of("cat cp ls mv pytest ruff black mypy eslint prettier tsc")
 )
@@ -453,23 +458,29 @@ _WITHOUT_SUBCOMMANDS: Final = (
 def _started(name: str, words: Sequence[str], accepted: int) -> str:
     """The program that another one starts, where a rule does not name it."""
     operands = [at for at in range(1, len(words)) if not is_option(words[at])]
-    if not operands:
-        return ""
-    second = words[operands[0]]
     if name in _WITH_TASKS:
-        follows = second in {"exec", "x", "dlx", "explore", "node", "create"} or (
-            second == "init" and len(operands) > 1
-        )
+        begins = 0
+        for place, at in enumerate(operands):
+            if words[at] in _TASK_FOLLOWS:
+                return ""
+            if words[at] in _STARTING_TASKS:
+                begins = place + 1
+                break
+    elif operands and words[operands[0]] in _INTO_ANOTHER:
+        begins = 1
     else:
-        follows = second in _INTO_ANOTHER
-        if not follows and name not in _WITH_OWN_COMMANDS:
-            return second if operands[0] >= accepted else ""
-    if not follows:
+        return "" if name in _WITH_OWN_COMMANDS or not operands or operands[0] < accepted else words[operands[0]]
+    if not begins:
         return ""
-    inner = next((at for at in operands[1:] if words[at] not in _INTO_ANOTHER), operands[0])
+    behind = [at for at in operands[begins:] if words[at] not in _INTO_ANOTHER]
+    # What follows an option may be its value.
+    sure = [at for at in behind if not is_option(words[at - 1]) or words[at - 1] in _COMMON | {"--"}]
+    inner = next(iter(sure or behind or operands[begins:]), 0)
     return words[inner] if inner >= accepted else ""
 
 
+_STARTING_TASKS: Final = words_of("create dlx exec explore init innit node x")
+_TASK_FOLLOWS: Final = words_of("run run-script rum urn start t test tst")
 _WITH_OWN_COMMANDS: Final = words_of(
     "asdf bundle conda corepack direnv doppler hatch mamba mise op pdm pipenv pipx poetry rye uv"
 )
@@ -489,10 +500,25 @@ def _known(name: str, words: Sequence[str], accepted: int) -> Kind:
     return known
 
 
+def _is_strong(name: str, word: str) -> bool:
+    is_removing = word in {"rm", "remove", "uninstall"} and name not in _PACKAGERS
+    return word in _STRONG or is_removing or word.startswith(("delete-", "destroy-", "drop-", "purge-", "terminate-"))
+
+
+_PACKAGERS: Final = _WITH_TASKS | words_of(
+    "apt apt-get brew bundle cargo composer conda dart dotnet flutter mamba pdm pip pipenv poetry rye uv"
+)
+
+
 def _leads_elsewhere(name: str, words: Sequence[str], word: str) -> bool:
-    """Whether an operand is an option by its sign, has git overwrite or delete far away, or run a program."""
+    """Whether an operand is an option though it has not the look of one, has git overwrite or delete far away, or run
+    a program.
+    """
     if name == "git":
-        return re.match(r"\w+::", word) is not None or ("push" in words[:2] and word.startswith((":", "+")))
+        is_strong = tuple(words[1:3]) in _GIT_STRONG and word == words[2]
+        return is_strong or re.match(r"\w+::|\+", word) is not None or ("push" in words[:2] and word.startswith(":"))
+    if name == "ps":  # `ps e` shows what is in the environment of every process
+        return word.isalpha() and "e" in word
     return word.startswith("+") and name not in {"date", "chmod", *HARMLESS}
 
 
@@ -503,7 +529,9 @@ def _taken(name: str, known: Kind, word: str, following: str) -> int | None:
         return None if _COMPILED.fullmatch(word) is None else int(word in {"-o", "-x", "-MF"})
     if name == "cmake" and _SETTLED.fullmatch(word):
         return 0
-    if word in known.flags | _COMMON or (equals and given in known.valued | _COMMON):
+    if word in known.flags | _COMMON or (equals and given in known.valued):
+        return 0
+    if equals and given in known.flags | _COMMON and re.fullmatch(r"[\w,-]*", value):
         return 0
     if given in known.valued:
         return 1
