@@ -186,7 +186,7 @@ _MADE: Final = Kind(
 _PACKAGES: Final = Kind(
     words_of(
         "-D -E -O -P -r -s -ws --all --dev --exact --frozen-lockfile --if-present --ignore-scripts --immutable "
-        "--legacy-peer-deps --no-audit --no-fund --no-optional --no-save --parallel --parseable "
+        "--no-audit --no-fund --no-optional --no-save --parallel --parseable "
         "--prefer-offline --prod "
         "--production --recursive --save --save-dev --save-exact --stream --workspace-root --workspaces"
     ),
