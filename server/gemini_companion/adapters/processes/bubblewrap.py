@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import Final
 
 from gemini_companion.adapters.processes import git_folders, placeholders
 from gemini_companion.adapters.processes.disk_view import ELSEWHERE, PLAIN, View, listening
+from gemini_companion.adapters.processes.git_folders import HeldGit
 
 _EMPTY: Final = ("/tmp", "/run", "/var/tmp")
 _RESOLVERS: Final = ("/run/systemd/resolve/stub-resolv.conf", "/run/systemd/resolve/resolv.conf")
@@ -60,13 +61,13 @@ def arguments(
     view: View = PLAIN,
     sockets: Sequence[str] = (),
     folders: Sequence[str] = (),
-    made: Container[str] = (),
+    held: Sequence[HeldGit] = (),
 ) -> tuple[str, ...]:
     """Everything before `--`: the disk read-only, the workspace folders writable, what is `covered` empty.
 
     `is_shared`: a chat's namespaces have been joined, so `/tmp` and the network are theirs. Without, and without
     `network`, there is none. No socket of this machine is there but those of `sockets`. `folders` are made, empty.
-    What decides what `git` runs is read-only, but not in the repositories `made`.
+    What decides what `git` runs is read-only where it is `held`.
     """
     writable = (*roots, *(found.common for root in roots if (found := git_folders.worktree_of(root))))
     hidden = listening(("/",) if view is PLAIN else writable, but=[*sockets, *_EMPTY, "/dev", "/proc"])
@@ -79,7 +80,7 @@ def arguments(
         *(word for root in roots for word in _worktree(root, roots)),
         *_covers(path for path in covered if not _is_below(path, roots)),
         *(word for root in roots for word in ("--bind", root, root)),
-        *(word for root in roots for word in _read_only(root, made)),
+        *(word for each in held for word in _read_only(each)),
         *_covers(path for path in covered if _is_below(path, roots)),  # last: what is mounted later shows what is in it
         *(word for path in hidden for word in ("--ro-bind", os.devnull, path)),
         *(word for path in folders for word in ("--perms", "0700", "--dir", path)),
@@ -132,14 +133,13 @@ def _deciding(folder: str) -> Iterator[str]:
             yield from ("--tmpfs", path, "--remount-ro", path)
 
 
-def _read_only(root: str, made: Container[str]) -> Iterator[str]:
-    repositories = list(git_folders.repositories_in(root, made))
-    fixed = list(placeholders.fixed_in(root, made))
+def _read_only(held: HeldGit) -> Iterator[str]:
+    fixed = list(placeholders.fixed_in(held))
     # What is mounted cannot be moved away, and put in place of it what obeys the command. What it is in could be.
-    held = {folder for path in (*repositories, *fixed) for folder in _between(root, path)} | set(repositories)
-    for folder in sorted(held, key=len):
+    inside = {folder for path in (*held.repositories, *fixed) for folder in _between(held.root, path)}
+    for folder in sorted(inside | set(held.repositories), key=len):
         yield from ("--bind", folder, folder)
-    for folder in repositories:
+    for folder in held.repositories:
         yield from _deciding(folder)
     for path in dict.fromkeys(fixed):
         yield from ("--ro-bind", path, path)

@@ -76,9 +76,11 @@ class Runner:
         shell, held, folder, more = await asyncio.to_thread(self._prepare, line, cwd, tuple(roots), sandbox, looks_in)
         shadow = more.get("GIT_COMMON_DIR", "")
 
-        def release() -> None:
-            held.release()
-            _remove(shadow)
+        def release() -> tuple[str, ...]:
+            try:
+                return held.release()
+            finally:
+                _remove(shadow)
 
         token = secrets.token_hex(16)
         status, says_status = os.pipe()

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from gemini_companion.adapters.processes import bubblewrap, reaper, seatbelt
+from gemini_companion.adapters.processes.disarming import Disarmed, Disarmer, State, told
 from gemini_companion.adapters.processes.disk_view import PLAIN, View, is_below, layered, mounts, single
-from gemini_companion.adapters.processes.environment import Given, clean, given
-from gemini_companion.adapters.processes.git_folders import named_git
+from gemini_companion.adapters.processes.environment import Given, clean, given, program_finder
+from gemini_companion.adapters.processes.git_folders import MOST_JUDGED, HeldGit, Seen, Walks, repositories_in
 from gemini_companion.adapters.processes.placeholders import Placeholder, hold, links_in, remove_unused
+from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.shared_space import SpaceFault, Spaces
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
+
+logger = logging.getLogger(__name__)
 
 PROBE_SECONDS: Final = 5.0
 REAPER: Final = str(Path(reaper.__file__).resolve())
@@ -49,7 +54,8 @@ class Held:
     """Descriptors of what the command is to join before its sandbox is made; of this object."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the command gets."""
-    on_end: Callable[[], None] = lambda: None
+    on_end: Callable[[], tuple[str, ...]] = tuple
+    """Looks at what it left; what was done about that, for the model and people."""
 
     def wrap(self, command: Sequence[str], cwd: str) -> tuple[str, ...]:
         """The command with its sandbox in front."""
@@ -66,14 +72,24 @@ class Held:
             os.close(one)
         self.namespaces = ()
 
-    def release(self) -> None:
-        """The command has ended, or was never started."""
+    def release(self) -> tuple[str, ...]:
+        """The command has ended, or was never started. Blocks; what was done of what it left, for the model and people."""
         self.let_go()
         for one in self.placeholders:
             remove_unused(one.path)
         for path, target in self.links:
             reaper.put_back(path, target)
-        self.on_end()
+        return self.on_end()
+
+
+class _Look(NamedTuple):
+    """What of git is in a workspace folder before a command."""
+
+    held: HeldGit
+    missing: tuple[str, ...]
+    """Files with settings that are not there."""
+    named: frozenset[str]
+    state: State
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +116,12 @@ class Sandboxes:
         self._ways: dict[bool, _Way] = {}
         self._layers: dict[str, bool] = {}
         """By folder: whether it can be one."""
-        self._made: set[str] = set()
-        """Repositories below workspace folders that commands made. What they run was theirs to say from the beginning;
-        held fast, they could not be deleted.
+        self._walks = Walks()
+        self._repositories = Repositories(self._environment, program_finder(environment))
+        self._disarmer = Disarmer(self._repositories)
+        self._loose: dict[str, bool] = {}
+        """By each `.git` below workspace folders: whether a command may delete it. It may if a command made it, or if
+        it lies in a folder that another repository ignores. What it has git run is looked at when a command has ended.
         """
         self._trying = threading.Lock()
         self.spaces = Spaces(self._environment)
@@ -154,8 +173,8 @@ class Sandboxes:
             namespaces = self.spaces.join(way.program, wish.chat, roots, network=wish.network) if is_shared else ()
         except SpaceFault as fault:
             raise ToolRefusal(f"The sandbox of this chat cannot be made: {fault}. Nothing was run.") from fault
-        before = _nested(roots)
-        placeholders = hold(roots, self._made)  # before the arguments, which name what is there
+        looks = [self._look(root) for root in roots]
+        placeholders = hold(each.held for each in looks)  # before the arguments, which name what is there
         arguments = bubblewrap.arguments(
             way.program,
             roots,
@@ -165,18 +184,64 @@ class Sandboxes:
             view=self._view(way) if is_shared else PLAIN,
             sockets=given.sockets,
             folders=given.folders,
-            made=self._made,
+            held=[each.held for each in looks],
         )
         variables = {**given.variables, **{name: "/tmp" for name in _TEMPORARY if name in given.variables}}
         return Held(
             description,
             arguments,
             placeholders,
-            tuple(link for root in roots for link in links_in(root, self._made)),
+            tuple(link for each in looks for link in links_in(each.held)),
             namespaces,
             variables,
-            lambda: self._made.update(_nested(roots) - before),
+            lambda: self._disarmed(looks, roots),
         )
+
+    def _look(self, root: str) -> _Look:
+        """What of git is in a workspace folder before a command."""
+        seen = self._walks.look(root)
+        hooks, settings = self._repositories.persons(root)
+        held = HeldGit.of(root, self._to_hold(root, seen), hooks=hooks, settings=settings)
+        missing = tuple(path for path in held.settings_files if not os.path.lexists(path))
+        return _Look(held, missing, frozenset(seen.named), self._state(held, missing, seen))
+
+    def _state(self, held: HeldGit, missing: Sequence[str], seen: Seen) -> State:
+        every = repositories_in(held.root, (*seen.named, *seen.bare), MOST_JUDGED)
+        return self._disarmer.look(held.root, [one for one in every if one not in held.repositories], missing)
+
+    def _to_hold(self, root: str, seen: Seen) -> list[str]:
+        """The `.git`s that no command may delete."""
+        if new := [path for path in seen.named if path not in self._loose]:
+            folders = {os.path.dirname(path): path for path in seen.named}
+            asked: dict[str, list[str]] = {}
+            for path in new:
+                folder = os.path.dirname(path)
+                around = next((one for one in _above(folder, root) if one in folders), "")
+                # Only what is deeper than a folder of the workspace is made by builds; outer ones are known first.
+                is_deep = os.path.dirname(folder) != root and folder != root
+                self._loose[path] = is_deep and bool(around) and self._loose.get(folders[around], False)
+                if is_deep and around and not self._loose[path]:
+                    asked.setdefault(around, []).append(folder)
+            for around, inner in asked.items():
+                self._loose.update((folders[one], True) for one in self._repositories.ignored(around, inner))
+        return [path for path in seen.named if not self._loose[path]]
+
+    def _disarmed(self, looks: Sequence[_Look], roots: Sequence[str]) -> tuple[str, ...]:
+        """What was done about what a command made of git. Raises nothing: the command has run."""
+        done: list[Disarmed] = []
+        is_partial = False
+        for before in looks:
+            root = before.held.root
+            try:
+                seen = self._walks.look(root)
+                self._loose.update(dict.fromkeys(set(seen.named) - before.named, True))
+                now = self._state(before.held, before.missing, seen)
+                done += self._disarmer.disarm(root, roots, now, before.state)
+                is_partial = is_partial or seen.is_partial
+            except Exception:
+                logger.exception("What a command made of git in %s could not be looked at", root)
+                is_partial = True
+        return told(done, is_partial=is_partial)
 
     def _view(self, way: _Way) -> View:
         """The disk in layers, if they work; a folder that has not been tried yet is."""
@@ -258,9 +323,11 @@ class Sandboxes:
 _TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
 
 
-def _nested(roots: Sequence[str]) -> set[str]:
-    own = {os.path.join(root, ".git") for root in roots}
-    return {path for root in roots for path in named_git(root)} - own
+def _above(path: str, root: str) -> Iterator[str]:
+    """The folders that a path is in, the inmost first, up to a workspace folder."""
+    while path != root and path.startswith(root.rstrip("/") + "/"):
+        path = os.path.dirname(path)
+        yield path
 
 
 def _described(wish: SandboxWish, way: _Way, *, is_shared: bool) -> str:
