@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import Final
@@ -23,6 +23,8 @@ has, and of which each command gets one of its own.
 """
 NOTHING: Final = f"{SHARED}/nothing"
 """An empty folder in it."""
+STAGED: Final = f"{SHARED}/roots"
+"""Where workspace folders are mounted first in which links are held fast."""
 _SHARED_FOLDERS: Final = {"/tmp": f"{SHARED}/tmp", "/var/tmp": f"{SHARED}/var-tmp"}
 """What commands of a chat share, and where it is."""
 
@@ -62,12 +64,14 @@ def arguments(
     sockets: Sequence[str] = (),
     folders: Sequence[str] = (),
     held: Sequence[HeldGit] = (),
+    sources: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Everything before `--`: the disk read-only, the workspace folders writable, what is `covered` empty.
 
     `is_shared`: a chat's namespaces have been joined, so `/tmp` and the network are theirs. Without, and without
     `network`, there is none. No socket of this machine is there but those of `sockets`. `folders` are made, empty.
-    What decides what `git` runs is read-only where it is `held`.
+    What decides what `git` runs is read-only where it is `held`. `sources` says of workspace folders where else they
+    are mounted, to be taken from there.
     """
     writable = (*roots, *(found.common for root in roots if (found := git_folders.worktree_of(root))))
     hidden = listening(("/",) if view is PLAIN else writable, but=[*sockets, *_EMPTY, "/dev", "/proc"])
@@ -79,8 +83,8 @@ def arguments(
         *(word for file in _RESOLVERS if network for word in ("--ro-bind-try", file, file)),
         *(word for root in roots for word in _worktree(root, roots)),
         *_covers(path for path in covered if not _is_below(path, roots)),
-        *(word for root in roots for word in ("--bind", root, root)),
-        *(word for each in held for word in _read_only(each)),
+        *(word for root in roots for word in ("--bind", (sources or {}).get(root, root), root)),
+        *(word for each in held for word in _read_only(each, (sources or {}).get(each.root, each.root))),
         *_covers(path for path in covered if _is_below(path, roots)),  # last: what is mounted later shows what is in it
         *(word for path in hidden for word in ("--ro-bind", os.devnull, path)),
         *(word for path in folders for word in ("--perms", "0700", "--dir", path)),
@@ -133,12 +137,12 @@ def _deciding(folder: str) -> Iterator[str]:
             yield from ("--tmpfs", path, "--remount-ro", path)
 
 
-def _read_only(held: HeldGit) -> Iterator[str]:
+def _read_only(held: HeldGit, source: str) -> Iterator[str]:
     fixed = list(placeholders.fixed_in(held))
     # What is mounted cannot be moved away, and put in place of it what obeys the command. What it is in could be.
     inside = {folder for path in (*held.repositories, *fixed) for folder in _between(held.root, path)}
     for folder in sorted(inside | set(held.repositories), key=len):
-        yield from ("--bind", folder, folder)
+        yield from ("--bind", source + folder.removeprefix(held.root), folder)
     for folder in held.repositories:
         yield from _deciding(folder)
     for path in dict.fromkeys(fixed):

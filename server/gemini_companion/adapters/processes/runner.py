@@ -85,7 +85,7 @@ class Runner:
         token = secrets.token_hex(16)
         status, says_status = os.pipe()
         kept = [(one.descriptor, one.path) for one in held.placeholders if one.descriptor >= 0]
-        watched = json.dumps({"kept": kept, "links": held.links})
+        watched = json.dumps({"kept": kept, "links": held.links, "staged": held.staged})
         joined = held.namespaces
         try:
             process = await asyncio.create_subprocess_exec(

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -50,6 +50,8 @@ class Held:
     """Whoever watches over the command is given their descriptors, and takes them away after it."""
     links: tuple[tuple[str, str], ...] = ()
     """Links that the command may not replace, and where they lead: whoever watches over it makes them again."""
+    staged: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """Folders with such links, the place where they are to be mounted first, and the links' paths in them."""
     namespaces: tuple[int, ...] = ()
     """Descriptors of what the command is to join before its sandbox is made; of this object."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -73,7 +75,7 @@ class Held:
         self.namespaces = ()
 
     def release(self) -> tuple[str, ...]:
-        """The command has ended, or was never started. Blocks; what was done of what it left, for the model and people."""
+        """The command has ended, or was never started. Blocks; says what was done about what it left."""
         self.let_go()
         for one in self.placeholders:
             remove_unused(one.path)
@@ -175,12 +177,19 @@ class Sandboxes:
             raise ToolRefusal(f"The sandbox of this chat cannot be made: {fault}. Nothing was run.") from fault
         looks = [self._look(root) for root in roots]
         placeholders = hold(each.held for each in looks)  # before the arguments, which name what is there
+        links = {each.held.root: tuple(links_in(each.held)) for each in looks}
+        staged = tuple(
+            (root, f"{bubblewrap.STAGED}/{at}", tuple(os.path.relpath(path, root) for path, _ in found))
+            for at, (root, found) in enumerate(links.items())
+            if found and is_shared
+        )
         arguments = bubblewrap.arguments(
             way.program,
             roots,
             self._covered,
             network=wish.network,
             is_shared=is_shared,
+            sources={root: place for root, place, _ in staged},
             view=self._view(way) if is_shared else PLAIN,
             sockets=given.sockets,
             folders=given.folders,
@@ -191,7 +200,8 @@ class Sandboxes:
             description,
             arguments,
             placeholders,
-            tuple(link for each in looks for link in links_in(each.held)),
+            tuple(link for found in links.values() for link in found),
+            staged,
             namespaces,
             variables,
             lambda: self._disarmed(looks, roots),
@@ -211,19 +221,18 @@ class Sandboxes:
 
     def _to_hold(self, root: str, seen: Seen) -> list[str]:
         """The `.git`s that no command may delete."""
-        if new := [path for path in seen.named if path not in self._loose]:
-            folders = {os.path.dirname(path): path for path in seen.named}
+        gits = {os.path.dirname(path): path for path in seen.named}
+        around = {path: _around(os.path.dirname(path), root, gits) for path in seen.named if path not in self._loose}
+        while around:  # the outer ones first: what lies in a repository that may be deleted may be too
+            ready = [path for path, outer in around.items() if outer not in around]
             asked: dict[str, list[str]] = {}
-            for path in new:
-                folder = os.path.dirname(path)
-                around = next((one for one in _above(folder, root) if one in folders), "")
-                # Only what is deeper than a folder of the workspace is made by builds; outer ones are known first.
-                is_deep = os.path.dirname(folder) != root and folder != root
-                self._loose[path] = is_deep and bool(around) and self._loose.get(folders[around], False)
-                if is_deep and around and not self._loose[path]:
-                    asked.setdefault(around, []).append(folder)
-            for around, inner in asked.items():
-                self._loose.update((folders[one], True) for one in self._repositories.ignored(around, inner))
+            for path in ready:
+                outer = around.pop(path)
+                self._loose[path] = bool(outer) and self._loose[outer]
+                if outer and not self._loose[path]:
+                    asked.setdefault(os.path.dirname(outer), []).append(os.path.dirname(path))
+            for folder, inner in asked.items():
+                self._loose.update((gits[one], True) for one in self._repositories.ignored(folder, inner))
         return [path for path in seen.named if not self._loose[path]]
 
     def _disarmed(self, looks: Sequence[_Look], roots: Sequence[str]) -> tuple[str, ...]:
@@ -323,11 +332,14 @@ class Sandboxes:
 _TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
 
 
-def _above(path: str, root: str) -> Iterator[str]:
-    """The folders that a path is in, the inmost first, up to a workspace folder."""
-    while path != root and path.startswith(root.rstrip("/") + "/"):
+def _around(folder: str, root: str, gits: Mapping[str, str]) -> str:
+    """The `.git` of the repository that a folder lies in; empty for a workspace folder and the folders in it."""
+    path = os.path.dirname(folder)
+    if root in {folder, path}:
+        return ""
+    while path not in gits and path != root:
         path = os.path.dirname(path)
-        yield path
+    return gits.get(path, "")
 
 
 def _described(wish: SandboxWish, way: _Way, *, is_shared: bool) -> str:
