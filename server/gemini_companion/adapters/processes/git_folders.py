@@ -116,10 +116,12 @@ _MOST_ROOTS: Final = 8
 class Walks:
     """Looks for repositories in every folder of a workspace, ignored ones too.
 
-    A folder is listed again only if its status has changed since: nobody but the system sets that time.
+    A folder is listed again only if its status has changed since: nobody but the system sets that time. Of `home` what
+    begins with a dot is left out: no command writes there.
     """
 
-    def __init__(self, most: int = MOST_FOLDERS) -> None:
+    def __init__(self, home: str = "", most: int = MOST_FOLDERS) -> None:
+        self._home = home
         self._most = most
         self._known: dict[str, dict[str, _Folder]] = {}
         self._lock = threading.Lock()
@@ -145,7 +147,8 @@ class Walks:
                     named.append(os.path.join(path, ".git"))
                 if folder.is_bare:
                     bare.append(path)
-                pending.extend(folder.inner)
+                is_home = path == self._home
+                pending.extend(one for one in folder.inner if not is_home or not os.path.basename(one).startswith("."))
             self._known[root] = seen
             while len(self._known) > _MOST_ROOTS:
                 self._known.pop(next(iter(self._known)))
@@ -208,6 +211,8 @@ class HeldGit:
     """What of git in a workspace folder is held fast while a command runs."""
 
     root: str
+    is_home: bool = False
+    """It is the person's home folder, in which no name can be made."""
     gits: tuple[str, ...] = ()
     """What is named `.git`."""
     hooks: tuple[str, ...] = ()
@@ -219,11 +224,17 @@ class HeldGit:
 
     @classmethod
     def of(
-        cls, root: str, gits: Iterable[str] = (), *, hooks: Sequence[str] = (), settings: Sequence[str] = ()
+        cls,
+        root: str,
+        gits: Iterable[str] = (),
+        *,
+        is_home: bool = False,
+        hooks: Sequence[str] = (),
+        settings: Sequence[str] = (),
     ) -> HeldGit:
         """What belongs to some `.git`s, as it is now."""
         some = tuple(islice(gits, MOST_HELD))
-        return cls(root, some, tuple(hooks), tuple(settings), tuple(repositories_in(root, some)))
+        return cls(root, is_home, some, tuple(hooks), tuple(settings), tuple(repositories_in(root, some)))
 
     @property
     def pointers(self) -> Iterator[str]:

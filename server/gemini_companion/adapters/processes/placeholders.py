@@ -91,7 +91,7 @@ def links_in(held: HeldGit) -> Iterator[tuple[str, str]]:
 
 
 def _folders(held: HeldGit) -> Iterator[str]:
-    yield from (os.path.join(held.root, name) for name in FOLDERS)
+    yield from (os.path.join(held.root, name) for name in FOLDERS if not held.is_home)
     yield from held.hook_folders
     yield from _deciding_links(held.repositories, "hooks")
 

@@ -111,6 +111,7 @@ class Sandboxes:
     """Chooses sandboxes. Whether one works, and how, is tried out once."""
 
     def __init__(self, *, home: str, private: Sequence[str], environment: Mapping[str, str], platform: str) -> None:
+        self._home = os.path.realpath(home)
         self._covered = (*(os.path.join(home, name) for name in CREDENTIALS), *private)
         self._own_environment = dict(environment)
         self._environment = clean(environment)
@@ -118,15 +119,25 @@ class Sandboxes:
         self._ways: dict[bool, _Way] = {}
         self._layers: dict[str, bool] = {}
         """By folder: whether it can be one."""
-        self._walks = Walks()
+        self._walks = Walks(self._home)
         self._repositories = Repositories(self._environment, program_finder(environment))
         self._disarmer = Disarmer(self._repositories)
+        self._told_partial: set[str] = set()
+        """Workspace folders of which it was said that not all of it is looked at."""
         self._loose: dict[str, bool] = {}
         """By each `.git` below workspace folders: whether a command may delete it. It may if a command made it, or if
         it lies in a folder that another repository ignores. What it has git run is looked at when a command has ended.
         """
         self._trying = threading.Lock()
         self.spaces = Spaces(self._environment)
+
+    @classmethod
+    def of(
+        cls, environment: Mapping[str, str], *, private: Sequence[str] = (), platform: str = sys.platform
+    ) -> Sandboxes:
+        """Those of a daemon with this environment. No command in one sees `private` folders and files."""
+        home = environment.get("HOME") or os.path.expanduser("~")
+        return cls(home=home, private=private, environment=environment, platform=platform)
 
     def choose(self, wish: SandboxWish, roots: tuple[str, ...], *, is_used: bool = True) -> Held:
         """The sandbox for a wish. Raises `ToolRefusal` where one is demanded and there is none.
@@ -140,7 +151,9 @@ class Sandboxes:
         if self._platform == "darwin":
             program, cause = seatbelt.PROGRAM, "" if os.path.exists(seatbelt.PROGRAM) else "there is no sandbox-exec"
             if not cause:
-                profile = seatbelt.profile(roots, self._covered, network=wish.network, sockets=given.sockets)
+                profile = seatbelt.profile(
+                    roots, self._covered, network=wish.network, sockets=given.sockets, home=self._home
+                )
                 network = "with network" if wish.network else "without network"
                 held = f"Sandbox (seatbelt): writes only in the workspace, {network}."
                 return Held(f"{held}{given.said}", (program, "-p", profile), environment=given.variables)
@@ -167,7 +180,8 @@ class Sandboxes:
         # What is below `/dev/shm` cannot be seen from where `/tmp` is shared.
         hides = any(is_below(path, (bubblewrap.SHARED,)) for path in (*roots, *given.sockets))
         is_shared = way.is_shared and not hides and bool(wish.chat)
-        description = f"{_described(wish, way, is_shared=is_shared)}{given.said}"
+        home = _OF_HOME if any(is_below(self._home, (root,)) for root in roots) else ""
+        description = f"{_described(wish, way, is_shared=is_shared)}{home}{given.said}"
         if not is_used:
             plain = bubblewrap.arguments(way.program, roots, self._covered, network=wish.network)
             return Held(description, plain, environment=given.variables)
@@ -190,6 +204,8 @@ class Sandboxes:
             network=wish.network,
             is_shared=is_shared,
             sources={root: place for root, place, _ in staged},
+            home=self._home,
+            programs=self._environment.get("PATH", "").split(os.pathsep),
             view=self._view(way) if is_shared else PLAIN,
             sockets=given.sockets,
             folders=given.folders,
@@ -211,7 +227,7 @@ class Sandboxes:
         """What of git is in a workspace folder before a command."""
         seen = self._walks.look(root)
         hooks, settings = self._repositories.persons(root)
-        held = HeldGit.of(root, self._to_hold(root, seen), hooks=hooks, settings=settings)
+        held = HeldGit.of(root, self._to_hold(root, seen), is_home=root == self._home, hooks=hooks, settings=settings)
         missing = tuple(path for path in held.settings_files if not os.path.lexists(path))
         return _Look(held, missing, frozenset(seen.named), self._state(held, missing, seen))
 
@@ -246,7 +262,9 @@ class Sandboxes:
                 self._loose.update(dict.fromkeys(set(seen.named) - before.named, True))
                 now = self._state(before.held, before.missing, seen)
                 done += self._disarmer.disarm(root, roots, now, before.state)
-                is_partial = is_partial or seen.is_partial
+                if seen.is_partial and root not in self._told_partial:
+                    self._told_partial.add(root)
+                    is_partial = True
             except Exception:
                 logger.exception("What a command made of git in %s could not be looked at", root)
                 is_partial = True
@@ -329,6 +347,7 @@ class Sandboxes:
         return f"bubblewrap does not work here ({cause}{hint})"
 
 
+_OF_HOME: Final = " In your home folder no names can be made, and what begins with a dot cannot be changed."
 _TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
 
 
