@@ -150,6 +150,11 @@ ATTACKS = {
     " git -C sub -c user.name=A -c user.email=a@b.c commit -q -m x; echo x > sub/x; git -C sub config core.pager {evil};"
     " git -C sub config gc.recentObjectsHook {evil}; git -C sub config gc.auto 1; git -C sub config diff.external {evil}",
     "a folder that cannot be listed": "mkdir -p d; " + FAKE.format("d/.git") + MONITOR + " d/.git/config; chmod 111 d",
+    "a repository that cannot be listed": FAKE.format("d/.git") + MONITOR + " d/.git/config; chmod 111 d/.git",
+    "hooks that cannot be listed": "git init -q sub; "
+    + HOOK.replace("{0}", "sub/.git/hooks/pre-commit")
+    + "chmod 111 sub/.git/hooks",
+    "settings that cannot be read by us": FAKE.format("d/.git") + MONITOR + " d/.git/config; chmod 555 d/.git",
 }
 
 
@@ -353,6 +358,25 @@ async def test_a_look_that_leaves_folders_out_is_told(desk: Desk) -> None:
     assert walks.look(str(desk.work)).is_partial
     (desk.work / "a").rmdir()
     assert not walks.look(str(desk.work)).is_partial
+
+
+async def test_a_repository_behind_many_folders_that_a_command_made_is_found(desk: Desk) -> None:
+    walks = Walks(most=5)
+    before = walks.look(str(desk.work))
+    for number in range(20):
+        (desk.work / f"{number:02}").mkdir()
+    inner = desk.work / "19" / "x" / ".git"
+    inner.mkdir(parents=True)
+    after = walks.look(str(desk.work), after=before)
+    assert (str(inner) in after.named, after.is_partial) == (True, False)
+
+
+async def test_a_repository_without_settings_gets_none_that_run_something(desk: Desk) -> None:
+    (desk.work / ".git" / "config").unlink()
+    end = await desk.run(f"git config -f .git/config core.fsmonitor {desk.evil}")
+    assert "core.fsmonitor" in " ".join(end.disarmed), end.output
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
 
 
 async def test_a_look_sees_what_came_about_since_the_one_before(desk: Desk) -> None:

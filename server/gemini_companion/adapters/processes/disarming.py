@@ -19,12 +19,14 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from gemini_companion.adapters.files.folder import Folder, held
-from gemini_companion.adapters.processes.git_folders import led_to
+from gemini_companion.adapters.processes.git_folders import led_to, open_up
 from gemini_companion.adapters.processes.repositories import Repositories, may_run, written
 from gemini_companion.tools.paths import printable
 
 _SETTINGS: Final = ("config", "config.worktree")
 _MOST_OF_SETTINGS: Final = 256_000
+_MOST_JUDGED: Final = 500
+"""Files with settings that git is asked about after one command; others get another name."""
 _MOST_HOOKS: Final = 1_000
 _MOST_SHOWN: Final = 20
 ASIDE: Final = "disarmed"
@@ -55,10 +57,15 @@ class Disarmer:
     def __init__(self, repositories: Repositories) -> None:
         self._repositories = repositories
 
-    def look(self, root: str, folders: Iterable[str], settings: Iterable[str]) -> State:
-        """What decides in some repositories of a workspace folder, and in some more files with settings."""
+    def look(self, root: str, folders: Iterable[str], settings: Iterable[str], *, opens: bool = False) -> State:
+        """What decides in some repositories of a workspace folder, and in some more files with settings. With `opens`
+        their folders are made so that they can be listed and changed.
+        """
         found: dict[tuple[str, str], object] = {}
         for folder in folders:
+            for path in (folder, os.path.join(folder, "hooks")) if opens else ():
+                with suppress(OSError):
+                    open_up(path, os.lstat(path))
             with suppress(OSError), held(root, _parts(root, folder)) as opened:
                 for name in _SETTINGS:
                     if opened.status(name) is not None:
@@ -76,6 +83,7 @@ class Disarmer:
     def disarm(self, root: str, roots: Sequence[str], now: State, before: State) -> list[Disarmed]:
         """Disarm what is new. Raises nothing."""
         done: list[Disarmed] = []
+        left = _MOST_JUDGED
         for (kind, path), value in now.items():
             if before.get((kind, path)) == value:
                 continue
@@ -83,7 +91,8 @@ class Disarmer:
                 continue  # what it leads to is looked at as well
             with suppress(OSError), held(root, _parts(root, os.path.dirname(path))) as folder:
                 old = before.get((kind, path))
-                if kind == "settings":
+                if kind == "settings" and left > 0:
+                    left -= 1
                     done += self._settings(folder, path, root, value, old if isinstance(old, bytes) else b"")
                 elif kind != "hook" or not self._is_persons(folder, path):
                     done += _moved(folder, path, root)

@@ -23,10 +23,12 @@ DECIDING: Final = ("hooks", "config", "config.worktree", "commondir", "gitdir")
 """In a repository's folder: what runs, and where `git` looks for that."""
 MOST_HELD: Final = 100
 """Repositories, those of submodules and worktrees among them, that are held fast."""
-MOST_JUDGED: Final = 1_000
+MOST_FOUND: Final = 20_000
 """Those that are looked at after a command."""
 MOST_FOLDERS: Final = 50_000
 """Folders of a workspace folder that are looked at for repositories, the outer ones first."""
+_MOST_NEW: Final = 10
+"""Times as many are looked at after a command if there were fewer before it: it must not hide something behind many."""
 _MOST_OF_POINTER: Final = 1 << 20
 """Bytes of a file that leads elsewhere; `git` reads no more."""
 _SETTLED_NS: Final = 2 * 10**9
@@ -126,22 +128,27 @@ class Walks:
         self._known: dict[str, dict[str, _Folder]] = {}
         self._lock = threading.Lock()
 
-    def look(self, root: str) -> Seen:
-        """What is there now."""
+    def look(self, root: str, *, after: Seen | None = None) -> Seen:
+        """What is there now; `after` is the look before a command, which may have made folders that cannot be listed:
+        these are made so.
+        """
+        most = self._most * (1 if after is None or after.is_partial else _MOST_NEW)
         with self._lock:
             known, seen = self._known.pop(root, {}), dict[str, _Folder]()
             named: list[str] = []
             bare: list[str] = []
-            pending, is_partial = deque((root,)), False
+            pending, is_partial, count = deque((root,)), False, 0
             while pending:
                 path = pending.popleft()
-                if len(seen) >= self._most:
+                count += 1
+                if count > most:
                     is_partial = True
                     break
-                folder = _looked_into(path, known.get(path))
+                folder = _looked_into(path, known.get(path), opens=after is not None)
                 if folder is None:
                     continue
-                seen[path] = folder
+                if count <= self._most:
+                    seen[path] = folder
                 is_partial = is_partial or not folder.is_listed
                 if folder.has_git:
                     named.append(os.path.join(path, ".git"))
@@ -155,7 +162,7 @@ class Walks:
             return Seen(tuple(named), tuple(bare), is_partial)
 
 
-def _looked_into(path: str, known: _Folder | None) -> _Folder | None:
+def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | None:
     try:
         found = os.lstat(path)
     except OSError:
@@ -165,6 +172,8 @@ def _looked_into(path: str, known: _Folder | None) -> _Folder | None:
     status = (found.st_dev, found.st_ino, found.st_ctime_ns)
     if known is not None and known.is_settled and known.status == status:
         return known
+    if opens and (known is None or known.status != status):
+        open_up(path, found)
     is_settled = found.st_ctime_ns < time.time_ns() - _SETTLED_NS
     inner: list[str] = []
     names: set[str] = set()
@@ -184,6 +193,13 @@ def _looked_into(path: str, known: _Folder | None) -> _Folder | None:
     has |= {name for name in _GIT_FINDS if name.lower() in odd and os.path.lexists(os.path.join(path, name))}
     is_bare = "HEAD" in has and ("commondir" in has or {"objects", "refs"} <= has)
     return _Folder(status, is_settled, tuple(inner), ".git" in has, is_bare, is_listed)
+
+
+def open_up(path: str, status: os.stat_result) -> None:
+    """Let the person list a folder of theirs, and change it: git finds things in one that nobody can list."""
+    if status.st_mode & stat.S_IRWXU != stat.S_IRWXU and stat.S_ISDIR(status.st_mode):
+        with suppress(OSError):
+            os.chmod(path, stat.S_IMODE(status.st_mode) | stat.S_IRWXU)
 
 
 def repositories_in(root: str, gits: Iterable[str], most: int = MOST_HELD) -> list[str]:
@@ -328,7 +344,7 @@ def _within(folder: str) -> str:
 
 
 def _modules(folder: str) -> Iterator[str]:
-    for path, folders, files in islice(os.walk(folder), MOST_JUDGED * 10):
+    for path, folders, files in islice(os.walk(folder), MOST_FOUND):
         if "config" in files or "HEAD" in files:
             yield path
             folders[:] = [name for name in folders if name == "modules"]

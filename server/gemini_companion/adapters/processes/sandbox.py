@@ -16,7 +16,7 @@ from gemini_companion.adapters.processes import bubblewrap, reaper, seatbelt
 from gemini_companion.adapters.processes.disarming import Disarmed, Disarmer, State, told
 from gemini_companion.adapters.processes.disk_view import PLAIN, View, is_below, layered, mounts, single
 from gemini_companion.adapters.processes.environment import Given, clean, given, program_finder
-from gemini_companion.adapters.processes.git_folders import MOST_JUDGED, HeldGit, Seen, Walks, repositories_in
+from gemini_companion.adapters.processes.git_folders import MOST_FOUND, HeldGit, Seen, Walks, repositories_in
 from gemini_companion.adapters.processes.placeholders import Placeholder, hold, links_in, remove_unused
 from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.shared_space import SpaceFault, Spaces
@@ -90,7 +90,7 @@ class _Look(NamedTuple):
     held: HeldGit
     missing: tuple[str, ...]
     """Files with settings that are not there."""
-    named: frozenset[str]
+    seen: Seen
     state: State
 
 
@@ -155,8 +155,14 @@ class Sandboxes:
                     roots, self._covered, network=wish.network, sockets=given.sockets, home=self._home
                 )
                 network = "with network" if wish.network else "without network"
-                held = f"Sandbox (seatbelt): writes only in the workspace, {network}."
-                return Held(f"{held}{given.said}", (program, "-p", profile), environment=given.variables)
+                held = f"Sandbox (seatbelt): writes only in the workspace, {network}.{self._of_home(roots)}"
+                looks = [self._look(root) for root in roots if is_used]
+                return Held(
+                    f"{held}{given.said}",
+                    (program, "-p", profile),
+                    environment=given.variables,
+                    on_end=lambda: self._disarmed(looks, roots),
+                )
         elif self._platform == "linux":
             way = self._way(wish.network)
             if not (cause := way.cause):
@@ -180,8 +186,7 @@ class Sandboxes:
         # What is below `/dev/shm` cannot be seen from where `/tmp` is shared.
         hides = any(is_below(path, (bubblewrap.SHARED,)) for path in (*roots, *given.sockets))
         is_shared = way.is_shared and not hides and bool(wish.chat)
-        home = _OF_HOME if any(is_below(self._home, (root,)) for root in roots) else ""
-        description = f"{_described(wish, way, is_shared=is_shared)}{home}{given.said}"
+        description = f"{_described(wish, way, is_shared=is_shared)}{self._of_home(roots)}{given.said}"
         if not is_used:
             plain = bubblewrap.arguments(way.program, roots, self._covered, network=wish.network)
             return Held(description, plain, environment=given.variables)
@@ -223,20 +228,27 @@ class Sandboxes:
             lambda: self._disarmed(looks, roots),
         )
 
+    def _of_home(self, roots: Sequence[str]) -> str:
+        return _OF_HOME if any(is_below(self._home, (root,)) for root in roots) else ""
+
     def _look(self, root: str) -> _Look:
         """What of git is in a workspace folder before a command."""
         seen = self._walks.look(root)
         hooks, settings = self._repositories.persons(root)
         held = HeldGit.of(root, self._to_hold(root, seen), is_home=root == self._home, hooks=hooks, settings=settings)
-        missing = tuple(path for path in held.settings_files if not os.path.lexists(path))
-        return _Look(held, missing, frozenset(seen.named), self._state(held, missing, seen))
+        own = (os.path.join(folder, "config") for folder in held.repositories)
+        missing = tuple(path for path in (*held.settings_files, *own) if not os.path.lexists(path))
+        return _Look(held, missing, seen, self._state(held, missing, seen, opens=False))
 
-    def _state(self, held: HeldGit, missing: Sequence[str], seen: Seen) -> State:
-        every = repositories_in(held.root, (*seen.named, *seen.bare), MOST_JUDGED)
-        return self._disarmer.look(held.root, [one for one in every if one not in held.repositories], missing)
+    def _state(self, held: HeldGit, missing: Sequence[str], seen: Seen, *, opens: bool) -> State:
+        every = repositories_in(held.root, (*seen.named, *seen.bare), MOST_FOUND)
+        fast = set(held.repositories)
+        return self._disarmer.look(held.root, [one for one in every if one not in fast], missing, opens=opens)
 
     def _to_hold(self, root: str, seen: Seen) -> list[str]:
         """The `.git`s that no command may delete."""
+        if self._platform == "darwin":  # its profile has names, and no list of what was found
+            return [path for path in seen.named if os.path.dirname(path) == root]
         gits = {os.path.dirname(path): path for path in seen.named}
         around = {path: _around(os.path.dirname(path), root, gits) for path in seen.named if path not in self._loose}
         while around:  # the outer ones first: what lies in a repository that may be deleted may be too
@@ -258,9 +270,9 @@ class Sandboxes:
         for before in looks:
             root = before.held.root
             try:
-                seen = self._walks.look(root)
-                self._loose.update(dict.fromkeys(set(seen.named) - before.named, True))
-                now = self._state(before.held, before.missing, seen)
+                seen = self._walks.look(root, after=before.seen)
+                self._loose.update(dict.fromkeys(set(seen.named).difference(before.seen.named), True))
+                now = self._state(before.held, before.missing, seen, opens=True)
                 done += self._disarmer.disarm(root, roots, now, before.state)
                 if seen.is_partial and root not in self._told_partial:
                     self._told_partial.add(root)
