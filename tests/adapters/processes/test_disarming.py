@@ -226,7 +226,7 @@ async def test_the_result_says_how_the_person_has_it_as_it_was(desk: Desk) -> No
     assert told.output.endswith("[Exit code: 0]")
     for line in end.disarmed:
         assert line in told.output
-        words = shlex.split(line.partition("in a terminal: ")[2])
+        words = shlex.split(line.partition("in the workspace folder: ")[2])
         desk.shell(words)
     assert desk.git(desk.work / "sub", "config", "alias.lg") == "log --oneline"
     desk.git(desk.work / "sub", "commit", "-q", "--allow-empty", "-m", "x")

@@ -14,8 +14,8 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
 from gemini_companion.adapters.files.folder import Folder, held
@@ -49,6 +49,7 @@ class Disarmed(NamedTuple):
 
     what: str
     line: str
+    is_done: bool = True
 
 
 class Disarmer:
@@ -66,7 +67,7 @@ class Disarmer:
             for path in (folder, os.path.join(folder, "hooks")) if opens else ():
                 with suppress(OSError):
                     open_up(path, os.lstat(path))
-            with suppress(OSError), held(root, _parts(root, folder)) as opened:
+            with self._noting(found, folder), held(root, _parts(root, folder)) as opened:
                 for name in _SETTINGS:
                     if opened.status(name) is not None:
                         found["settings", os.path.join(folder, name)] = _text(opened, name)
@@ -80,6 +81,16 @@ class Disarmer:
                     found["settings", path] = _text(opened, name)
         return found
 
+    @staticmethod
+    @contextmanager
+    def _noting(found: dict[tuple[str, str], object], folder: str) -> Generator[None]:
+        """A repository that cannot be opened is noted as a whole."""
+        try:
+            yield
+        except OSError:
+            with suppress(OSError):
+                found["hook", folder] = os.lstat(folder)[:7]
+
     def disarm(self, root: str, roots: Sequence[str], now: State, before: State) -> list[Disarmed]:
         """Disarm what is new. Raises nothing."""
         done: list[Disarmed] = []
@@ -89,13 +100,19 @@ class Disarmer:
                 continue
             if kind == "leads" and isinstance(value, bytes) and _is_within(_led(path), roots):
                 continue  # what it leads to is looked at as well
-            with suppress(OSError), held(root, _parts(root, os.path.dirname(path))) as folder:
-                old = before.get((kind, path))
-                if kind == "settings" and left > 0:
-                    left -= 1
-                    done += self._settings(folder, path, root, value, old if isinstance(old, bytes) else b"")
-                elif kind != "hook" or not self._is_persons(folder, path):
-                    done += _moved(folder, path, root)
+            try:
+                with held(root, _parts(root, os.path.dirname(path))) as folder:
+                    old = before.get((kind, path))
+                    if kind == "settings" and left > 0:
+                        left -= 1
+                        done += self._settings(folder, path, root, value, old if isinstance(old, bytes) else b"")
+                    elif kind != "hook" or not self._is_persons(folder, path):
+                        done += _moved(folder, path, root)
+            except OSError as fault:
+                if os.path.lexists(path):
+                    shown = os.path.relpath(path, root)
+                    what = f"{shown} could not be changed ({fault.strerror})"
+                    done.append(Disarmed(what, shlex.join(("rm", "-rf", shown)), is_done=False))
         return done
 
     def _settings(self, folder: Folder, path: str, root: str, data: object, old: bytes) -> Iterator[Disarmed]:
@@ -135,11 +152,15 @@ class Disarmer:
 
 def told(done: Sequence[Disarmed], *, is_partial: bool = False) -> tuple[str, ...]:
     """For the model and people, a line each."""
-    lines = [
-        f"Disarmed, for the user's own git would run it: {printable(one.what)}. If the user wants it, they run in a"
-        f" terminal: {printable(one.line)}"
-        for one in done[:_MOST_SHOWN]
-    ]
+    lines: list[str] = []
+    for one in sorted(done, key=lambda one: one.is_done)[:_MOST_SHOWN]:
+        head, then = "Disarmed, for", "If the user wants it, they run"
+        if not one.is_done:
+            head, then = "Not disarmed, though", "Tell the user to delete it, and run"
+        lines.append(
+            f"{head} the user's own git would run it: {printable(one.what)}. {then} in the workspace folder:"
+            f" {printable(one.line)}"
+        )
     if len(done) > _MOST_SHOWN:
         lines.append(f"Disarmed as well: {len(done) - _MOST_SHOWN:,} more of the same kinds.")
     if is_partial:

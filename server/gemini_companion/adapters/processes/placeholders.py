@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
+from gemini_companion.adapters.files.stamps import PLACEHOLDER
 from gemini_companion.adapters.processes.git_folders import DECIDING, HeldGit
 
 FOLDERS: Final = (
@@ -29,7 +30,6 @@ FOLDERS: Final = (
 other folders that begin with a dot: `.venv`, `.next`, `.tox`. What runs elsewhere, after a push, is none of it
 (`.github`).
 """
-_MODE: Final = 0o1700
 _ORDINARY: Final = 0o755
 _FILE_MODE: Final = 0o1400
 _FILES: Final = {"commondir": b".\n", "config.worktree": b""}
@@ -69,11 +69,6 @@ def remove_unused(path: str) -> None:
             _remove(path)
         finally:
             os.close(descriptor)
-
-
-def is_placeholder(folder: os.stat_result) -> bool:
-    """Whether a folder with this status is one."""
-    return stat.S_IMODE(folder.st_mode) == _MODE and folder.st_uid == os.getuid()
 
 
 def fixed_in(held: HeldGit) -> Iterator[str]:
@@ -135,7 +130,7 @@ def _is_file(path: str) -> bool:
 
 def _make(path: str) -> None:
     if not _is_file(path):
-        os.mkdir(path, _MODE)
+        os.mkdir(path, PLACEHOLDER)
         return
     # Never there without its text: `git` would find an empty one, and end.
     made = f"{path}.{os.getpid()}.lock"
@@ -159,7 +154,7 @@ def _remove(path: str) -> None:
 def _is_one(path: str) -> bool:
     with suppress(OSError):
         found = os.lstat(path)
-        kind, mode = (stat.S_ISREG, _FILE_MODE) if _is_file(path) else (stat.S_ISDIR, _MODE)
+        kind, mode = (stat.S_ISREG, _FILE_MODE) if _is_file(path) else (stat.S_ISDIR, PLACEHOLDER)
         return kind(found.st_mode) and stat.S_IMODE(found.st_mode) == mode and found.st_uid == os.getuid()
     return False
 
