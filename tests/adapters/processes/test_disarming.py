@@ -312,6 +312,8 @@ ORDINARY = {
     "a worktree of a new one": f"git clone -q . sub && cd sub && git {AUTHOR} worktree add -q ../tree",
     "a branch with settings": "git clone -q . sub && cd sub && git switch -q -c x && git branch -q -u origin/main"
     " && git config user.name A && git config pull.rebase true && git remote add other ../x && git lfs version || true",
+    "what is not tracked": "echo x > u && git stash -q -u && [ ! -e u ] && git stash pop -q && git clean -fdq && [ ! -e u ]"
+    ' && echo z > z && git add -A && [ "$(git status --porcelain)" = "A  z" ]',
     "a build that is deleted": "git clone -q . build/_deps/x && rm -rf build",
 }
 

@@ -6,8 +6,10 @@ import logging
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -217,6 +219,15 @@ class Sandboxes:
             held=[each.held for each in looks],
         )
         variables = {**given.variables, **{name: "/tmp" for name in _TEMPORARY if name in given.variables}}
+        lists = [made for root in roots if (made := _ignoring(root, placeholders))]
+        arguments += tuple(word for exclude, made in lists for word in ("--ro-bind", made, exclude))
+
+        def end() -> tuple[str, ...]:
+            for _, made in lists:
+                with suppress(OSError):
+                    os.unlink(made)
+            return self._disarmed(looks, roots)
+
         return Held(
             description,
             arguments,
@@ -225,7 +236,7 @@ class Sandboxes:
             staged,
             namespaces,
             variables,
-            lambda: self._disarmed(looks, roots),
+            end,
         )
 
     def _of_home(self, roots: Sequence[str]) -> str:
@@ -361,6 +372,24 @@ class Sandboxes:
 
 _OF_HOME: Final = " In your home folder no names can be made, and what begins with a dot cannot be changed."
 _TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
+
+
+def _ignoring(root: str, placeholders: Sequence[Placeholder]) -> tuple[str, str] | None:
+    """A repository's list of what it ignores, and a file to be seen in its place with the placeholders in it: `git
+    clean` and `git stash -u` would fail to delete them.
+    """
+    exclude = os.path.join(root, ".git", "info", "exclude")
+    names = [os.path.basename(one.path) for one in placeholders if os.path.dirname(one.path) == root]
+    if not names or os.path.realpath(exclude) != exclude or not os.path.isfile(exclude):
+        return None
+    with suppress(OSError):
+        with open(exclude, "rb") as file:
+            listed = file.read()
+        descriptor, made = tempfile.mkstemp(prefix="gemini-companion-ignored-")
+        with open(descriptor, "wb") as file:
+            file.write(listed + b"".join(b"\n/%s/" % os.fsencode(name) for name in names) + b"\n")
+        return exclude, made
+    return None
 
 
 def _around(folder: str, root: str, gits: Mapping[str, str]) -> str:
