@@ -353,6 +353,13 @@ async def test_hooks_of_the_persons_own_template_stay_in_new_repositories(desk: 
     assert (desk.work / "sub" / ".git" / "hooks" / "pre-commit").exists()
 
 
+async def test_the_workspaces_own_repository_is_held_fast_also_where_a_command_made_it(desk: Desk) -> None:
+    shutil.rmtree(desk.work / ".git")
+    assert (await desk.run("git init -q")).disarmed == ()
+    end = await desk.run("echo x > .git/config; echo x > .git/hooks/pre-commit")
+    assert end.output.count("Read-only") == 2, end.output
+
+
 async def test_a_look_that_leaves_folders_out_is_told(desk: Desk) -> None:
     walks = Walks(most=3)
     for name in "abc":

@@ -282,7 +282,8 @@ class Sandboxes:
             root = before.held.root
             try:
                 seen = self._walks.look(root, after=before.seen)
-                self._loose.update(dict.fromkeys(set(seen.named).difference(before.seen.named), True))
+                made = set(seen.named).difference(before.seen.named, (os.path.join(one, ".git") for one in roots))
+                self._loose.update(dict.fromkeys(made, True))
                 now = self._state(before.held, before.missing, seen, opens=True)
                 done += self._disarmer.disarm(root, roots, now, before.state)
                 if seen.is_partial and root not in self._told_partial:
