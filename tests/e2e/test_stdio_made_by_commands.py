@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shutil
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -14,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from gemini_companion.adapters.processes import bubblewrap
 from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator, answer, call
 from tests.support.patience import until
@@ -330,3 +333,28 @@ async def test_what_git_goes_by_is_named_where_a_command_made_it(
         assert named in result(sent(emulator)[1])["filesThatDecide"]
         await spoken.ask("gemini/chat", {"prompt": "Look."})
     assert "filesThatDecide" not in result(sent(emulator)[3])
+
+
+@pytest.mark.skipif(shutil.which("git") is None or sys.platform != "linux", reason="needs git and bubblewrap")
+async def test_what_a_command_made_for_git_to_run_is_disarmed_and_said(desk: Desk, emulator: Emulator) -> None:
+    """The sandbox is tried out once for commands and the daemon's own look at git."""
+    git = await asyncio.create_subprocess_exec("git", "init", "-q", str(desk.workspace))
+    await git.wait()
+    programs, log = desk.tmp_path / "programs", desk.tmp_path / "log"
+    programs.mkdir()
+    for found in bubblewrap.find(os.environ["PATH"])[:1]:
+        (programs / "bwrap").write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {found} "$@"\n')
+        (programs / "bwrap").chmod(0o755)
+    desk.gemini["PATH"] = f"{programs}:{os.environ['PATH']}"
+    emulator.script(run("mkdir a; git init -q a/sub; git -C a/sub config core.fsmonitor ./x; echo done"), "Done.")
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Do it."})
+    if "No sandbox" in desk.asked[0]["sandbox"]:
+        pytest.skip(desk.asked[0]["sandbox"])
+    said = result(sent(emulator)[1])
+    assert "core.fsmonitor is taken out of a/sub/.git/config" in said["output"]
+    assert "git config --file a/sub/.git/config --add core.fsmonitor ./x" in said["output"]
+    assert "a/sub/.git" in said["filesThatDecide"]
+    assert "fsmonitor" not in (desk.workspace / "a" / "sub" / ".git" / "config").read_text()
+    tried = [line for line in log.read_text().splitlines() if line.endswith("-- true")]
+    assert len([line for line in tried if line.startswith("--ro-bind / /")]) == 1, tried

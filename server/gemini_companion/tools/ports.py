@@ -222,6 +222,8 @@ class CommandEnd(msgspec.Struct, frozen=True, kw_only=True):
     """What watched over it was ended before it, so neither how it ended nor what it left running is known."""
     sandbox: str = ""
     """What held it back."""
+    disarmed: tuple[str, ...] = ()
+    """What it made that would run outside of the sandbox, and no longer does: sentences for the model and people."""
 
 
 class RunningCommand(Protocol):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from gemini_companion.wiring.late import late
 from gemini_companion.wiring.places import home_directory
-from gemini_companion.wiring.tools import build_ports, build_tools
+from gemini_companion.wiring.tools import build_ports, build_sandboxes, build_tools
 
 if TYPE_CHECKING:
+    from gemini_companion.adapters.processes.sandbox import Sandboxes
     from gemini_companion.adapters.vault.vault import Vault
     from gemini_companion.sessions.agents.port import AgentFiles
     from gemini_companion.sessions.commands.registry import SlashCommands
@@ -98,6 +99,7 @@ def build_services(
 
     transcripts = PrivateTranscripts(Masking(vault.known if vault is not None else None))
     tools = build_tools(commands or Commands())
+    sandboxes = late(lambda: build_sandboxes(env))
     return Services(
         store=store,
         clock=SystemClock(),
@@ -109,7 +111,7 @@ def build_services(
         environment=env if environment is None else environment,
         system_prompt_override=system_prompt,
         write_system_prompt=write_system_prompt,
-        git=late(lambda: _git(env)),
+        git=late(lambda: _git(env, sandboxes)),
         today=_today,
         platform=platform.system() or "unknown",
         trusted=trusted,
@@ -125,7 +127,7 @@ def build_services(
             trusted=trusted,
             tools=lambda: tuple(tools),
         ),
-        ports=build_ports(env, settings, vault),
+        ports=build_ports(env, settings, sandboxes, vault),
         exported=vault.exported if vault is not None else lambda document: document,
         marked=vault.marked if vault is not None else lambda document: document,
         vouched=vault.vouched if vault is not None else lambda pieces: None,
@@ -149,11 +151,10 @@ def _agent_files(env: Mapping[str, str]) -> AgentFiles:
     return DiskAgentFiles(home_directory(env))
 
 
-def _git(env: Mapping[str, str]) -> GitStates:
+def _git(env: Mapping[str, str], sandboxes: Sandboxes) -> GitStates:
     from gemini_companion.adapters.processes.git_state import GitReader
-    from gemini_companion.wiring.tools import own_folders
 
-    return GitReader(env, private=own_folders(env))
+    return GitReader(env, sandboxes)
 
 
 def _hooks(env: Mapping[str, str]) -> HookRunner:

@@ -10,6 +10,7 @@ from gemini_companion.wiring.places import data_directory, home_directory, spill
 
 if TYPE_CHECKING:
     from gemini_companion.adapters.processes.judging import DiskJudge
+    from gemini_companion.adapters.processes.sandbox import Sandboxes
     from gemini_companion.adapters.vault.vault import Vault
     from gemini_companion.sessions.clients import Client
     from gemini_companion.sessions.session import Session
@@ -72,7 +73,9 @@ def build_guard(settings: Callable[[], Settings]) -> Guard:
     return guard
 
 
-def build_ports(env: Mapping[str, str], settings: Callable[[], Settings], vault: Vault | None = None) -> Ports:
+def build_ports(
+    env: Mapping[str, str], settings: Callable[[], Settings], sandboxes: Sandboxes, vault: Vault | None = None
+) -> Ports:
     """What tools reach the world through; the editor is replaced by the one of the client whose prompt it is."""
     from gemini_companion.tools.no_editor import NoEditor
     from gemini_companion.tools.ports import Ports
@@ -80,7 +83,7 @@ def build_ports(env: Mapping[str, str], settings: Callable[[], Settings], vault:
     return Ports(
         files=late(lambda: _files(env)),
         search=late(_search),
-        commands=late(lambda: _runner(env, vault), close=nothing_to_await, forget=_nothing_shared),
+        commands=late(lambda: _runner(env, sandboxes, vault), close=nothing_to_await, forget=_nothing_shared),
         editor=NoEditor(),
         guard=build_guard(settings),
     )
@@ -104,14 +107,21 @@ def _search() -> TextSearch:
     return RipgrepSearch(DiskWorkspace())
 
 
-def _runner(env: Mapping[str, str], vault: Vault | None) -> CommandRunner:
+def build_sandboxes(env: Mapping[str, str]) -> Sandboxes:
+    """Of commands, and of the daemon's own look at git: what works here is tried out once."""
+    from gemini_companion.adapters.processes.sandbox import Sandboxes
+
+    return Sandboxes.of(env, private=own_folders(env))
+
+
+def _runner(env: Mapping[str, str], sandboxes: Sandboxes, vault: Vault | None) -> CommandRunner:
     from gemini_companion.adapters.processes.runner import Runner
     from gemini_companion.adapters.vault.sealing import OUTPUT
 
     return Runner(
         env,
+        sandboxes,
         folder=spills_directory(env),
-        private=own_folders(env),
         closing=(lambda: vault.writer(OUTPUT)) if vault is not None else lambda: bytes,
     )
 

@@ -14,6 +14,7 @@ import pytest
 from gemini_companion.adapters.processes import bubblewrap
 from gemini_companion.adapters.processes.placeholders import FOLDERS
 from gemini_companion.adapters.processes.runner import Runner
+from gemini_companion.adapters.processes.sandbox import Sandboxes
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
 from tests.support.patience import PATIENCE
@@ -36,7 +37,8 @@ class Cage:
         (home / ".netrc").write_text("a password")
         (self.data / "log.db").write_text("what was said")
         (self.work / ".git" / "config").write_text("[core]\n")
-        self.runner = Runner({**os.environ, "HOME": str(home)}, folder=None, private=(str(self.data),))
+        environment = {**os.environ, "HOME": str(home)}
+        self.runner = Runner(environment, Sandboxes.of(environment, private=(str(self.data),)), folder=None)
 
     async def run(self, line: str, wish: SandboxWish = DEMANDED) -> CommandEnd:
         running = await self.runner.start(

@@ -13,7 +13,6 @@ from itertools import islice
 from typing import Final
 
 from gemini_companion.adapters.files.holding import HeldFiles, stamp_of
-from gemini_companion.adapters.processes.placeholders import is_placeholder
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles
 from gemini_companion.sessions.tools.changes_noticed import Held, Stamp, Stamps
 
@@ -23,6 +22,13 @@ _GIT_GOES_BY: Final = ("config", "config.worktree", "commondir", "hooks", "info/
 _MOST_HOOKS: Final = 200
 _MOST_NAMES: Final = 100_000
 """Of one folder."""
+PLACEHOLDER: Final = 0o1700
+"""Permissions of folders that stand there only while a command runs; nobody gives these to one."""
+
+
+def is_placeholder(folder: os.stat_result) -> bool:
+    """Whether a folder with this status is one."""
+    return stat.S_IMODE(folder.st_mode) == PLACEHOLDER and folder.st_uid == os.getuid()
 
 
 class StampScan:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import Final
 
 from gemini_companion.adapters.processes import git_folders, placeholders
 from gemini_companion.adapters.processes.disk_view import ELSEWHERE, PLAIN, View, listening
+from gemini_companion.adapters.processes.git_folders import HeldGit
 
 _EMPTY: Final = ("/tmp", "/run", "/var/tmp")
 _RESOLVERS: Final = ("/run/systemd/resolve/stub-resolv.conf", "/run/systemd/resolve/resolv.conf")
@@ -22,6 +23,8 @@ has, and of which each command gets one of its own.
 """
 NOTHING: Final = f"{SHARED}/nothing"
 """An empty folder in it."""
+STAGED: Final = f"{SHARED}/roots"
+"""Where workspace folders are mounted first in which links are held fast."""
 _SHARED_FOLDERS: Final = {"/tmp": f"{SHARED}/tmp", "/var/tmp": f"{SHARED}/var-tmp"}
 """What commands of a chat share, and where it is."""
 
@@ -60,13 +63,18 @@ def arguments(
     view: View = PLAIN,
     sockets: Sequence[str] = (),
     folders: Sequence[str] = (),
-    made: Container[str] = (),
+    held: Sequence[HeldGit] = (),
+    sources: Mapping[str, str] | None = None,
+    home: str = "",
+    programs: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Everything before `--`: the disk read-only, the workspace folders writable, what is `covered` empty.
 
     `is_shared`: a chat's namespaces have been joined, so `/tmp` and the network are theirs. Without, and without
     `network`, there is none. No socket of this machine is there but those of `sockets`. `folders` are made, empty.
-    What decides what `git` runs is read-only, but not in the repositories `made`.
+    What decides what `git` runs is read-only where it is `held`. `sources` says of workspace folders where else they
+    are mounted, to be taken from there. Where a workspace folder has the `home` folder in it, what is there of other
+    names than a dot's can be written, and neither what else is in it nor folders of `programs`.
     """
     writable = (*roots, *(found.common for root in roots if (found := git_folders.worktree_of(root))))
     hidden = listening(("/",) if view is PLAIN else writable, but=[*sockets, *_EMPTY, "/dev", "/proc"])
@@ -78,8 +86,12 @@ def arguments(
         *(word for file in _RESOLVERS if network for word in ("--ro-bind-try", file, file)),
         *(word for root in roots for word in _worktree(root, roots)),
         *_covers(path for path in covered if not _is_below(path, roots)),
-        *(word for root in roots for word in ("--bind", root, root)),
-        *(word for root in roots for word in _read_only(root, made)),
+        *(
+            word
+            for root in sorted(roots, key=len)  # the outer ones first
+            for word in ("--bind", (sources or {}).get(root, root), root, *_home(home, root, programs))
+        ),
+        *(word for each in held for word in _read_only(each, (sources or {}).get(each.root, each.root), home)),
         *_covers(path for path in covered if _is_below(path, roots)),  # last: what is mounted later shows what is in it
         *(word for path in hidden for word in ("--ro-bind", os.devnull, path)),
         *(word for path in folders for word in ("--perms", "0700", "--dir", path)),
@@ -132,14 +144,30 @@ def _deciding(folder: str) -> Iterator[str]:
             yield from ("--tmpfs", path, "--remount-ro", path)
 
 
-def _read_only(root: str, made: Container[str]) -> Iterator[str]:
-    repositories = list(git_folders.repositories_in(root, made))
-    fixed = list(placeholders.fixed_in(root, made))
+def _home(home: str, root: str, programs: Sequence[str]) -> Iterator[str]:
+    """A home folder within a workspace folder: shells, editors and logins obey what begins with a dot in it."""
+    if not home or (home != root and not _is_below(home, (root,))):
+        return
+    yield from ("--ro-bind", home, home)
+    with suppress(OSError), os.scandir(home) as entries:
+        for entry in entries:
+            is_open = entry.name == ".git" or not entry.name.startswith(".")
+            if is_open and (entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)):
+                yield from ("--bind", entry.path, entry.path)
+    for path in programs:
+        if _is_below(path, (home,)) and os.path.isdir(path):
+            yield from ("--ro-bind", os.path.realpath(path), os.path.realpath(path))
+
+
+def _read_only(held: HeldGit, source: str, home: str) -> Iterator[str]:
+    fixed = list(placeholders.fixed_in(held))
     # What is mounted cannot be moved away, and put in place of it what obeys the command. What it is in could be.
-    held = {folder for path in (*repositories, *fixed) for folder in _between(root, path)} | set(repositories)
-    for folder in sorted(held, key=len):
-        yield from ("--bind", folder, folder)
-    for folder in repositories:
+    inside = {folder for path in (*held.repositories, *fixed) for folder in _between(held.root, path)}
+    # What the home folder is in has been mounted, with that in it.
+    inside = {folder for folder in inside if not (home + "/").startswith(folder + "/")}
+    for folder in sorted(inside | set(held.repositories), key=len):
+        yield from ("--bind", os.path.join(source, os.path.relpath(folder, held.root)), folder)
+    for folder in held.repositories:
         yield from _deciding(folder)
     for path in dict.fromkeys(fixed):
         yield from ("--ro-bind", path, path)

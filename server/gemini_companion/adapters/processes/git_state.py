@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import signal
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -54,17 +53,14 @@ _LOG: Final = (
 
 
 class GitReader:
-    """`GitStates` of this machine's disk. `environment` is the daemon's; git gets little of it, and sees no `private`
-    folder.
-    """
+    """`GitStates` of this machine's disk. `environment` is the daemon's; git gets little of it."""
 
-    def __init__(self, environment: Mapping[str, str], *, private: Sequence[str] = ()) -> None:
+    def __init__(self, environment: Mapping[str, str], sandboxes: Sandboxes | None = None) -> None:
         kept = clean(environment)
         self._environment = {**kept, "GIT_ASKPASS": "", "LC_ALL": "C.UTF-8"}
         self._git = shutil.which("git", path=kept["PATH"])
         self._repositories = Repositories(kept, program_finder(environment))
-        home = environment.get("HOME") or os.path.expanduser("~")
-        self._sandboxes = Sandboxes(home=home, private=private, environment=kept, platform=sys.platform)
+        self._sandboxes = sandboxes or Sandboxes.of(environment)
 
     async def read(self, folders: Sequence[str]) -> list[GitState]:
         """The state of each repository that the first few folders are in; see `GitStates`."""

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from gemini_companion.adapters.processes import git_folders
+from gemini_companion.adapters.files.stamps import PLACEHOLDER
+from gemini_companion.adapters.processes.git_folders import DECIDING, HeldGit
 
 FOLDERS: Final = (
     ".agents", ".amazonq", ".augment", ".claude", ".cline", ".clinerules", ".codex", ".continue", ".cursor",
@@ -29,7 +30,6 @@ FOLDERS: Final = (
 other folders that begin with a dot: `.venv`, `.next`, `.tox`. What runs elsewhere, after a push, is none of it
 (`.github`).
 """
-_MODE: Final = 0o1700
 _ORDINARY: Final = 0o755
 _FILE_MODE: Final = 0o1400
 _FILES: Final = {"commondir": b".\n", "config.worktree": b""}
@@ -51,11 +51,9 @@ class Placeholder:
             self.descriptor = -1
 
 
-def hold(roots: Sequence[str], but: Container[str] = ()) -> tuple[Placeholder, ...]:
-    """Make what is missing, and take part in what others made; nothing for what is somebody's own, nor in the
-    repositories `but`.
-    """
-    return tuple(held for path in _wanted(roots, but) if (held := _held(path)))
+def hold(held: Iterable[HeldGit]) -> tuple[Placeholder, ...]:
+    """Make what is missing in workspace folders, and take part in what others made; nothing for what is somebody's."""
+    return tuple(one for each in held for path in _wanted(each) if (one := _held(path)))
 
 
 def remove_unused(path: str) -> None:
@@ -73,35 +71,29 @@ def remove_unused(path: str) -> None:
             os.close(descriptor)
 
 
-def is_placeholder(folder: os.stat_result) -> bool:
-    """Whether a folder with this status is one."""
-    return stat.S_IMODE(folder.st_mode) == _MODE and folder.st_uid == os.getuid()
-
-
-def fixed_in(root: str, but: Container[str] = ()) -> Iterator[str]:
+def fixed_in(held: HeldGit) -> Iterator[str]:
     """What is there, in a workspace folder, that no command may change as a whole: real paths."""
-    repositories = list(git_folders.repositories_in(root, but))
-    yield from filter(os.path.exists, _real(root, (*_folders(root, repositories), *_files(root, repositories))))
-    yield from git_folders.pointers_in(root, but)
+    yield from filter(os.path.exists, _real(held.root, (*_folders(held), *_files(held), *held.hook_links)))
+    yield from held.pointers
 
 
-def links_in(root: str, but: Container[str] = ()) -> Iterator[tuple[str, str]]:
-    """The links among all that is not to be changed, and where they lead. Nothing can be mounted on a link."""
-    repositories = list(git_folders.repositories_in(root, but))
-    for path in dict.fromkeys((*_folders(root, repositories), *_files(root, repositories), os.path.join(root, ".git"))):
+def links_in(held: HeldGit) -> Iterator[tuple[str, str]]:
+    """The links among all that is not to be changed, and where they lead."""
+    own = (path for path in held.gits if os.path.islink(path))
+    for path in dict.fromkeys((*_folders(held), *_files(held), *own)):
         with suppress(OSError):
             yield path, os.readlink(path)
 
 
-def _folders(root: str, repositories: Sequence[str]) -> Iterator[str]:
-    yield from (os.path.join(root, name) for name in FOLDERS)
-    yield from git_folders.named_by_settings(root, "hookspath", repositories)
-    yield from _deciding_links(repositories, "hooks")
+def _folders(held: HeldGit) -> Iterator[str]:
+    yield from (os.path.join(held.root, name) for name in FOLDERS if not held.is_home)
+    yield from held.hook_folders
+    yield from _deciding_links(held.repositories, "hooks")
 
 
-def _files(root: str, repositories: Sequence[str]) -> Iterator[str]:
-    yield from git_folders.named_by_settings(root, "path", repositories)
-    yield from _deciding_links(repositories, *(name for name in git_folders.DECIDING if name != "hooks"))
+def _files(held: HeldGit) -> Iterator[str]:
+    yield from held.settings_files
+    yield from _deciding_links(held.repositories, *(name for name in DECIDING if name != "hooks"))
 
 
 def _deciding_links(repositories: Sequence[str], *names: str) -> Iterator[str]:
@@ -114,10 +106,9 @@ def _real(root: str, paths: Iterable[str]) -> Iterator[str]:
     return (real for real in map(os.path.realpath, paths) if real.startswith(root.rstrip("/") + "/"))
 
 
-def _wanted(roots: Sequence[str], but: Container[str]) -> Iterator[str]:
-    for root in roots:
-        yield from _real(root, _folders(root, list(git_folders.repositories_in(root, but))))
-        yield from git_folders.missing_in(root, but)
+def _wanted(held: HeldGit) -> Iterator[str]:
+    yield from _real(held.root, _folders(held))
+    yield from held.missing
 
 
 def _held(path: str) -> Placeholder | None:
@@ -139,7 +130,7 @@ def _is_file(path: str) -> bool:
 
 def _make(path: str) -> None:
     if not _is_file(path):
-        os.mkdir(path, _MODE)
+        os.mkdir(path, PLACEHOLDER)
         return
     # Never there without its text: `git` would find an empty one, and end.
     made = f"{path}.{os.getpid()}.lock"
@@ -163,7 +154,7 @@ def _remove(path: str) -> None:
 def _is_one(path: str) -> bool:
     with suppress(OSError):
         found = os.lstat(path)
-        kind, mode = (stat.S_ISREG, _FILE_MODE) if _is_file(path) else (stat.S_ISDIR, _MODE)
+        kind, mode = (stat.S_ISREG, _FILE_MODE) if _is_file(path) else (stat.S_ISDIR, PLACEHOLDER)
         return kind(found.st_mode) and stat.S_IMODE(found.st_mode) == mode and found.st_uid == os.getuid()
     return False
 

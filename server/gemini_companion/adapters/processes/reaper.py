@@ -5,8 +5,10 @@ session of its own, with no input or with that descriptor's, in the namespaces t
 What the program starts becomes this process's child when its own parent ends (Linux), so nothing escapes it. When
 standard input ends, because the daemon stops the command or is gone, everything is ended: asked, and 200 ms later
 forced. When the program ends by itself, the rest has 200 ms too. Then what was only there for it goes
-(`placeholders`), links that it replaced are made again, and one line of JSON goes to the status descriptor. `WATCHED`
-is JSON: `kept` has what goes, each with the descriptor that locks it, and `links` where each leads.
+(`placeholders`), and one line of JSON goes to the status descriptor. `WATCHED` is JSON: `kept` has what goes, each with
+the descriptor that locks it, `links` where each leads, and `staged` folders that are mounted a second time, there with
+these links mounted on themselves, so that the command can replace none. Where the system cannot do that, those that it
+replaced are made again after it.
 
 A program may end this process before that. So the first line, written before the program starts, has the id of its
 process, which is that of its session too; and on Linux the program ends with this process.
@@ -33,6 +35,13 @@ PATIENCE = 0.6
 _SUBREAPER = 36
 _DUMPABLE = 4
 _DEATH_SIGNAL = 1
+_NEW_MOUNTS = 0x20000
+_BOUND = 0x1000 | 0x4000
+_PRIVATE = 0x40000 | 0x4000
+_OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
+_CLONE, _NOT_FOLLOWED, _EMPTY_PATH, _FROM_DESCRIPTOR = 1, 0x100, 0x1000, 4
+_NO_SETUID, _NO_DEVICES = 2, 4
+"""What Linux has numbers for and Python no names."""
 
 
 def main() -> int:
@@ -57,7 +66,7 @@ def main() -> int:
     reaper = os.getpid()
     child = os.fork()
     if child == 0:
-        _become(command, cwd, source, says_failed, status, reaper, namespaces)
+        _become(command, cwd, source, says_failed, status, reaper, namespaces, watched.get("staged", []))
     for descriptor in (says_failed, source, *namespaces):
         os.close(descriptor)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -149,8 +158,48 @@ def join(namespaces: list[int]) -> None:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "what the chat's commands share")
 
 
+def _stage(staged: list[tuple[str, str, list[str]]]) -> None:
+    """Mount folders a second time, with links in them mounted on themselves, in a copy of the namespace that was
+    joined, which ends with the command.
+
+    What is mounted on can be neither renamed nor deleted. Only these calls of the kernel do that with a link, and an
+    old one does not know them: then the link is there as it is. It is done in a second place since no layer can be
+    made of a folder with something mounted in it.
+    """
+    if not staged:
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def mount(source: str | None, place: str, flags: int) -> None:
+        if libc.mount(None if source is None else os.fsencode(source), os.fsencode(place), None, flags, None) != 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), place)
+
+    if libc.unshare(_NEW_MOUNTS) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "the view of the disk")
+    mount(None, "/", _PRIVATE)
+    # bubblewrap would set these flags by the path, which leads elsewhere: it leaves alone what has them.
+    flags = (ctypes.c_uint64 * 4)(_NO_SETUID | _NO_DEVICES, 0, 0, 0)
+    for folder, place, links in staged:
+        os.makedirs(place, exist_ok=True)
+        mount(folder, place, _BOUND)
+        for link in (os.path.join(place, path) for path in links):
+            held = libc.syscall(_OPEN_TREE, -1, os.fsencode(link), _CLONE | _NOT_FOLLOWED | os.O_CLOEXEC)
+            if held < 0:
+                continue
+            if libc.syscall(_MOUNT_SETATTR, held, b"", _EMPTY_PATH, flags, ctypes.sizeof(flags)) == 0:
+                libc.syscall(_MOVE_MOUNT, held, b"", -1, os.fsencode(link), _FROM_DESCRIPTOR)
+            os.close(held)
+
+
 def _become(
-    command: list[str], cwd: str, source: int, says_failed: int, status: int, reaper: int, namespaces: list[int]
+    command: list[str],
+    cwd: str,
+    source: int,
+    says_failed: int,
+    status: int,
+    reaper: int,
+    namespaces: list[int],
+    staged: list[tuple[str, str, list[str]]],
 ) -> None:
     try:
         _control(_DEATH_SIGNAL, signal.SIGKILL)
@@ -163,6 +212,7 @@ def _become(
         os.write(status, json.dumps({"child": os.getpid()}).encode() + b"\n")
         if namespaces:
             join(namespaces)
+            _stage(staged)
         os.chdir(cwd)
         os.dup2(source, 0)
         os.execvp(command[0], command)

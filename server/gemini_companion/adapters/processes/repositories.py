@@ -161,6 +161,21 @@ _SHARED: Final = ("HEAD", "objects", "refs", "packed-refs", "reftable", "logs", 
 _SHARED_INFO: Final = ("exclude", "attributes", "grafts")
 
 
+_LISTED: Final = ("config", "--file", "-", "--no-includes", "--list", "-z")
+_RUNS_IN_USE: Final[Mapping[str, frozenset[str]]] = {
+    "alias": ANY,
+    "core": words_of("hookspath pager"),
+    "gc": words_of("recentobjectshook"),
+}
+"""What is harmless only where git looks, as the daemon has it look."""
+_OF_USE: Final[Mapping[str, frozenset[str]]] = {
+    "extensions": words_of("partialclone"),
+    "remote": words_of("partialclonefilter promisor"),
+    "submodule": words_of("alternateerrorstrategy alternatelocation"),
+}
+"""What clones need, and runs nothing by itself."""
+
+
 _RUN: Final = "the repository has `git` run what its settings say ({})"
 
 
@@ -194,6 +209,7 @@ class Repositories:
     def __init__(self, environment: Mapping[str, str], find_program: Callable[[str], str | None]) -> None:
         self._environment = {**environment, **_WITHOUT_OTHERS, "LC_ALL": "C"}
         self._find = find_program
+        self._persons: dict[str, tuple[list[object], tuple[list[str], list[str]]]] = {}
 
     def around(self, folder: str) -> Repository | None:
         """The repository that a folder, by its real path, is in; `None` if it is in none.
@@ -217,6 +233,60 @@ class Repositories:
             if newline and key.startswith("alias."):
                 found[key.removeprefix("alias.").removesuffix(".command").casefold()] = text
         return found
+
+    def settings_in(self, data: bytes) -> list[tuple[bytes, bytes | None]] | None:
+        """The settings in the text of a file, without those of files that it includes; `None` if git reads none."""
+        for _ in range(2):  # a busy machine may be too slow once
+            listed = self._asked(_LISTED, "/", self._environment, given=data, most=_MOST)
+            if listed is not None:
+                entries = (entry.partition(b"\n") for entry in listed.split(b"\0") if entry)
+                return [(key, value if behind else None) for key, behind, value in entries]
+        return None
+
+    def persons(self, folder: str) -> tuple[list[str], list[str]]:
+        """Where the person's own settings, for a folder, say that hooks are, and the files that these settings are in,
+        those that are not there yet among them.
+        """
+        known = self._persons.get(folder)
+        if known is not None and known[0] == _stamps(known[1][1]):
+            return known[1]
+        home = self._environment.get("HOME", "")
+        outer = self._environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+        hooks: list[str] = []
+        files = dict.fromkeys(
+            ("/etc/gitconfig", os.path.join(home, ".gitconfig"), os.path.join(outer, "git", "config")), None
+        )
+        listed = self._said(("config", "--list", "--includes", "--show-scope", "--show-origin", "-z"), folder)
+        fields = (listed or b"").split(b"\0")
+        is_plain = listed is not None
+        for scope, origin, entry in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
+            if scope not in {b"system", b"global"} or not origin.startswith(b"file:"):
+                continue
+            file = os.path.join(folder, os.fsdecode(origin.removeprefix(b"file:")))
+            files[os.path.realpath(file)] = None
+            key, _, value = entry.partition(b"\n")
+            path = os.path.expanduser(os.fsdecode(value))
+            if key == b"core.hookspath" and path:
+                hooks.append(path)
+            elif key == b"include.path" or (key.startswith(b"includeif.") and key.endswith(b".path")):
+                files[os.path.normpath(os.path.join(os.path.dirname(file), path))] = None
+                is_plain = is_plain and key == b"include.path"  # others depend on more than these files
+        said = (hooks, list(files))
+        if is_plain:
+            self._persons[folder] = (_stamps(said[1]), said)
+        return said
+
+    def template(self) -> str:
+        """The folder that the person's settings have copied into new repositories; empty if they name none."""
+        return os.fsdecode(self._said(("config", "--type=path", "--get", "init.templatedir"), "/") or b"").strip()
+
+    def ignored(self, folder: str, paths: Sequence[str]) -> set[str]:
+        """Those of the paths that the repository of a folder ignores; none if git does not say."""
+        given = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        said = self._asked(
+            ("check-ignore", "-z", "--stdin"), folder, self._environment, given=given, most=_MOST_NAMES, fine=(0, 1)
+        )
+        return {os.fsdecode(path) for path in (said or b"").split(b"\0") if path}
 
     def names(
         self, repository: Repository, folder: str, arguments: Sequence[str], *, fine: Sequence[int] = (0,)
@@ -447,6 +517,33 @@ def _own_settings(listed: bytes) -> Iterator[tuple[bytes, bytes | None]]:
             continue
         key, behind, value = entry.partition(b"\n")
         yield key, value if behind else None
+
+
+def _stamps(files: Sequence[str]) -> list[object]:
+    found: list[object] = []
+    for file in files:
+        try:
+            status = os.stat(file)
+        except OSError:
+            found.append(None)
+        else:
+            found.append((status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns))
+    return found
+
+
+def may_run(key: bytes, value: bytes | None) -> bool:
+    """Whether a person's own git, that does not only look, could run something by a setting of a repository."""
+    section, _, rest = os.fsdecode(key).partition(".")
+    name = rest.rpartition(".")[2]
+    if name in _OF_USE.get(section, ()):
+        return False
+    heeded = _RUNS_IN_USE.get(section, frozenset[str]())
+    return heeded is ANY or name in heeded or bool(_why_not(key, value))
+
+
+def written(settings: Sequence[tuple[bytes, bytes | None]]) -> bytes:
+    """A file with these settings."""
+    return b"".join(_written(key, value) for key, value in settings)
 
 
 def _why_not(key: bytes, value: bytes | None) -> str:

@@ -25,17 +25,16 @@ class Runner:
     """Runs commands.
 
     `environment` is the daemon's own; commands get little of it. `folder` is where outputs that are too long are put,
-    in a folder of this runner's own that is made with the first command and goes with `close`; `private` are folders
-    and files that no command in a sandbox may see. `closing` makes what closes the pieces of one output on their way
-    there, `None` where that cannot be done: then it is not put there.
+    in a folder of this runner's own that is made with the first command and goes with `close`. `closing` makes what
+    closes the pieces of one output on their way there, `None` where that cannot be done: then it is not put there.
     """
 
     def __init__(
         self,
         environment: Mapping[str, str],
+        sandboxes: Sandboxes | None = None,
         *,
         folder: str | None,
-        private: Sequence[str] = (),
         platform: str = sys.platform,
         closing: Callable[[], Callable[[bytes], bytes] | None] = lambda: bytes,
     ) -> None:
@@ -44,8 +43,7 @@ class Runner:
         self._repositories = Repositories(clean(environment), self._find)
         self._spills = SpillFolder(folder) if folder is not None else None
         self._platform = platform
-        home = environment.get("HOME") or os.path.expanduser("~")
-        self._sandboxes = Sandboxes(home=home, private=private, environment=environment, platform=platform)
+        self._sandboxes = sandboxes or Sandboxes.of(environment, platform=platform)
         self._running: set[ReapedCommand] = set()
 
     def find_program(self, name: str) -> str | None:
@@ -76,14 +74,16 @@ class Runner:
         shell, held, folder, more = await asyncio.to_thread(self._prepare, line, cwd, tuple(roots), sandbox, looks_in)
         shadow = more.get("GIT_COMMON_DIR", "")
 
-        def release() -> None:
-            held.release()
-            _remove(shadow)
+        def release() -> tuple[str, ...]:
+            try:
+                return held.release()
+            finally:
+                _remove(shadow)
 
         token = secrets.token_hex(16)
         status, says_status = os.pipe()
         kept = [(one.descriptor, one.path) for one in held.placeholders if one.descriptor >= 0]
-        watched = json.dumps({"kept": kept, "links": held.links})
+        watched = json.dumps({"kept": kept, "links": held.links, "staged": held.staged})
         joined = held.namespaces
         try:
             process = await asyncio.create_subprocess_exec(

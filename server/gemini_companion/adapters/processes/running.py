@@ -53,7 +53,7 @@ class ReapedCommand:
         sandbox: str,
         token: str,
         on_output: Callable[[str], None],
-        on_end: Callable[[], None],
+        on_end: Callable[[], tuple[str, ...]],
     ) -> None:
         self._process = process
         self._status = status
@@ -150,7 +150,7 @@ class ReapedCommand:
                 cast("Any", self._process)._transport.close()
             os.close(self._status)
             await asyncio.to_thread(self._output.close)
-            self._on_end()
+            disarmed = await asyncio.to_thread(self._on_end)
         if report.failed:
             raise ToolRefusal(f"The command could not be started. {report.failed}")
         return CommandEnd(
@@ -163,6 +163,7 @@ class ReapedCommand:
             survivors=report.survivors,
             is_lost=report.is_lost,
             sandbox=self._sandbox,
+            disarmed=disarmed,
         )
 
     async def _in_time(self, waiting: asyncio.Future[None]) -> None:

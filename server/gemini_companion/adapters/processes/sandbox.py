@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from gemini_companion.adapters.processes import bubblewrap, reaper, seatbelt
+from gemini_companion.adapters.processes.disarming import Disarmed, Disarmer, State, told
 from gemini_companion.adapters.processes.disk_view import PLAIN, View, is_below, layered, mounts, single
-from gemini_companion.adapters.processes.environment import Given, clean, given
-from gemini_companion.adapters.processes.git_folders import named_git
+from gemini_companion.adapters.processes.environment import Given, clean, given, program_finder
+from gemini_companion.adapters.processes.git_folders import MOST_FOUND, HeldGit, Seen, Walks, repositories_in
 from gemini_companion.adapters.processes.placeholders import Placeholder, hold, links_in, remove_unused
+from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.shared_space import SpaceFault, Spaces
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
+
+logger = logging.getLogger(__name__)
 
 PROBE_SECONDS: Final = 5.0
 REAPER: Final = str(Path(reaper.__file__).resolve())
@@ -45,11 +52,14 @@ class Held:
     """Whoever watches over the command is given their descriptors, and takes them away after it."""
     links: tuple[tuple[str, str], ...] = ()
     """Links that the command may not replace, and where they lead: whoever watches over it makes them again."""
+    staged: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """Folders with such links, the place where they are to be mounted first, and the links' paths in them."""
     namespaces: tuple[int, ...] = ()
     """Descriptors of what the command is to join before its sandbox is made; of this object."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the command gets."""
-    on_end: Callable[[], None] = lambda: None
+    on_end: Callable[[], tuple[str, ...]] = tuple
+    """Looks at what it left; what was done about that, for the model and people."""
 
     def wrap(self, command: Sequence[str], cwd: str) -> tuple[str, ...]:
         """The command with its sandbox in front."""
@@ -66,14 +76,24 @@ class Held:
             os.close(one)
         self.namespaces = ()
 
-    def release(self) -> None:
-        """The command has ended, or was never started."""
+    def release(self) -> tuple[str, ...]:
+        """The command has ended, or was never started. Blocks; says what was done about what it left."""
         self.let_go()
         for one in self.placeholders:
             remove_unused(one.path)
         for path, target in self.links:
             reaper.put_back(path, target)
-        self.on_end()
+        return self.on_end()
+
+
+class _Look(NamedTuple):
+    """What of git is in a workspace folder before a command."""
+
+    held: HeldGit
+    missing: tuple[str, ...]
+    """Files with settings that are not there."""
+    seen: Seen
+    state: State
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +113,7 @@ class Sandboxes:
     """Chooses sandboxes. Whether one works, and how, is tried out once."""
 
     def __init__(self, *, home: str, private: Sequence[str], environment: Mapping[str, str], platform: str) -> None:
+        self._home = os.path.realpath(home)
         self._covered = (*(os.path.join(home, name) for name in CREDENTIALS), *private)
         self._own_environment = dict(environment)
         self._environment = clean(environment)
@@ -100,12 +121,25 @@ class Sandboxes:
         self._ways: dict[bool, _Way] = {}
         self._layers: dict[str, bool] = {}
         """By folder: whether it can be one."""
-        self._made: set[str] = set()
-        """Repositories below workspace folders that commands made. What they run was theirs to say from the beginning;
-        held fast, they could not be deleted.
+        self._walks = Walks(self._home)
+        self._repositories = Repositories(self._environment, program_finder(environment))
+        self._disarmer = Disarmer(self._repositories)
+        self._told_partial: set[str] = set()
+        """Workspace folders of which it was said that not all of it is looked at."""
+        self._loose: dict[str, bool] = {}
+        """By each `.git` below workspace folders: whether a command may delete it. It may if a command made it, or if
+        it lies in a folder that another repository ignores. What it has git run is looked at when a command has ended.
         """
         self._trying = threading.Lock()
         self.spaces = Spaces(self._environment)
+
+    @classmethod
+    def of(
+        cls, environment: Mapping[str, str], *, private: Sequence[str] = (), platform: str = sys.platform
+    ) -> Sandboxes:
+        """Those of a daemon with this environment. No command in one sees `private` folders and files."""
+        home = environment.get("HOME") or os.path.expanduser("~")
+        return cls(home=home, private=private, environment=environment, platform=platform)
 
     def choose(self, wish: SandboxWish, roots: tuple[str, ...], *, is_used: bool = True) -> Held:
         """The sandbox for a wish. Raises `ToolRefusal` where one is demanded and there is none.
@@ -119,10 +153,18 @@ class Sandboxes:
         if self._platform == "darwin":
             program, cause = seatbelt.PROGRAM, "" if os.path.exists(seatbelt.PROGRAM) else "there is no sandbox-exec"
             if not cause:
-                profile = seatbelt.profile(roots, self._covered, network=wish.network, sockets=given.sockets)
+                profile = seatbelt.profile(
+                    roots, self._covered, network=wish.network, sockets=given.sockets, home=self._home
+                )
                 network = "with network" if wish.network else "without network"
-                held = f"Sandbox (seatbelt): writes only in the workspace, {network}."
-                return Held(f"{held}{given.said}", (program, "-p", profile), environment=given.variables)
+                held = f"Sandbox (seatbelt): writes only in the workspace, {network}.{self._of_home(roots)}"
+                looks = [self._look(root) for root in roots if is_used]
+                return Held(
+                    f"{held}{given.said}",
+                    (program, "-p", profile),
+                    environment=given.variables,
+                    on_end=lambda: self._disarmed(looks, roots),
+                )
         elif self._platform == "linux":
             way = self._way(wish.network)
             if not (cause := way.cause):
@@ -146,7 +188,7 @@ class Sandboxes:
         # What is below `/dev/shm` cannot be seen from where `/tmp` is shared.
         hides = any(is_below(path, (bubblewrap.SHARED,)) for path in (*roots, *given.sockets))
         is_shared = way.is_shared and not hides and bool(wish.chat)
-        description = f"{_described(wish, way, is_shared=is_shared)}{given.said}"
+        description = f"{_described(wish, way, is_shared=is_shared)}{self._of_home(roots)}{given.said}"
         if not is_used:
             plain = bubblewrap.arguments(way.program, roots, self._covered, network=wish.network)
             return Held(description, plain, environment=given.variables)
@@ -154,29 +196,103 @@ class Sandboxes:
             namespaces = self.spaces.join(way.program, wish.chat, roots, network=wish.network) if is_shared else ()
         except SpaceFault as fault:
             raise ToolRefusal(f"The sandbox of this chat cannot be made: {fault}. Nothing was run.") from fault
-        before = _nested(roots)
-        placeholders = hold(roots, self._made)  # before the arguments, which name what is there
+        looks = [self._look(root) for root in roots]
+        placeholders = hold(each.held for each in looks)  # before the arguments, which name what is there
+        links = {each.held.root: tuple(links_in(each.held)) for each in looks}
+        staged = tuple(
+            (root, f"{bubblewrap.STAGED}/{at}", tuple(os.path.relpath(path, root) for path, _ in found))
+            for at, (root, found) in enumerate(links.items())
+            if found and is_shared
+        )
         arguments = bubblewrap.arguments(
             way.program,
             roots,
             self._covered,
             network=wish.network,
             is_shared=is_shared,
+            sources={root: place for root, place, _ in staged},
+            home=self._home,
+            programs=self._environment.get("PATH", "").split(os.pathsep),
             view=self._view(way) if is_shared else PLAIN,
             sockets=given.sockets,
             folders=given.folders,
-            made=self._made,
+            held=[each.held for each in looks],
         )
         variables = {**given.variables, **{name: "/tmp" for name in _TEMPORARY if name in given.variables}}
+        lists = [made for root in roots if (made := _ignoring(root, placeholders))]
+        arguments += tuple(word for exclude, made in lists for word in ("--ro-bind", made, exclude))
+
+        def end() -> tuple[str, ...]:
+            for _, made in lists:
+                with suppress(OSError):
+                    os.unlink(made)
+            return self._disarmed(looks, roots)
+
         return Held(
             description,
             arguments,
             placeholders,
-            tuple(link for root in roots for link in links_in(root, self._made)),
+            tuple(link for found in links.values() for link in found),
+            staged,
             namespaces,
             variables,
-            lambda: self._made.update(_nested(roots) - before),
+            end,
         )
+
+    def _of_home(self, roots: Sequence[str]) -> str:
+        return _OF_HOME if any(is_below(self._home, (root,)) for root in roots) else ""
+
+    def _look(self, root: str) -> _Look:
+        """What of git is in a workspace folder before a command."""
+        seen = self._walks.look(root)
+        hooks, settings = self._repositories.persons(root)
+        held = HeldGit.of(root, self._to_hold(root, seen), is_home=root == self._home, hooks=hooks, settings=settings)
+        own = (os.path.join(folder, "config") for folder in held.repositories)
+        missing = tuple(path for path in (*held.settings_files, *own) if not os.path.lexists(path))
+        return _Look(held, missing, seen, self._state(held, missing, seen, opens=False))
+
+    def _state(self, held: HeldGit, missing: Sequence[str], seen: Seen, *, opens: bool) -> State:
+        every = repositories_in(held.root, (*seen.named, *seen.bare), MOST_FOUND)
+        fast = set(held.repositories)
+        return self._disarmer.look(held.root, [one for one in every if one not in fast], missing, opens=opens)
+
+    def _to_hold(self, root: str, seen: Seen) -> list[str]:
+        """The `.git`s that no command may delete."""
+        if self._platform == "darwin":  # its profile has names, and no list of what was found
+            return [path for path in seen.named if os.path.dirname(path) == root]
+        gits = {os.path.dirname(path): path for path in seen.named}
+        around = {path: _around(os.path.dirname(path), root, gits) for path in seen.named if path not in self._loose}
+        while around:  # the outer ones first: what lies in a repository that may be deleted may be too
+            ready = [path for path, outer in around.items() if outer not in around]
+            asked: dict[str, list[str]] = {}
+            for path in ready:
+                outer = around.pop(path)
+                self._loose[path] = bool(outer) and self._loose[outer]
+                if outer and not self._loose[path]:
+                    asked.setdefault(os.path.dirname(outer), []).append(os.path.dirname(path))
+            for folder, inner in asked.items():
+                self._loose.update((gits[one], True) for one in self._repositories.ignored(folder, inner))
+        return [path for path in seen.named if not self._loose[path]]
+
+    def _disarmed(self, looks: Sequence[_Look], roots: Sequence[str]) -> tuple[str, ...]:
+        """What was done about what a command made of git. Raises nothing: the command has run."""
+        done: list[Disarmed] = []
+        is_partial = False
+        for before in looks:
+            root = before.held.root
+            try:
+                seen = self._walks.look(root, after=before.seen)
+                made = set(seen.named).difference(before.seen.named, (os.path.join(one, ".git") for one in roots))
+                self._loose.update(dict.fromkeys(made, True))
+                now = self._state(before.held, before.missing, seen, opens=True)
+                done += self._disarmer.disarm(root, roots, now, before.state)
+                if seen.is_partial and root not in self._told_partial:
+                    self._told_partial.add(root)
+                    is_partial = True
+            except Exception:
+                logger.exception("What a command made of git in %s could not be looked at", root)
+                is_partial = True
+        return told(done, is_partial=is_partial)
 
     def _view(self, way: _Way) -> View:
         """The disk in layers, if they work; a folder that has not been tried yet is."""
@@ -255,12 +371,36 @@ class Sandboxes:
         return f"bubblewrap does not work here ({cause}{hint})"
 
 
+_OF_HOME: Final = " In your home folder no names can be made, and what begins with a dot cannot be changed."
 _TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
 
 
-def _nested(roots: Sequence[str]) -> set[str]:
-    own = {os.path.join(root, ".git") for root in roots}
-    return {path for root in roots for path in named_git(root)} - own
+def _ignoring(root: str, placeholders: Sequence[Placeholder]) -> tuple[str, str] | None:
+    """A repository's list of what it ignores, and a file to be seen in its place with the placeholders in it: `git
+    clean` and `git stash -u` would fail to delete them.
+    """
+    exclude = os.path.join(root, ".git", "info", "exclude")
+    names = [os.path.basename(one.path) for one in placeholders if os.path.dirname(one.path) == root]
+    if not names or os.path.realpath(exclude) != exclude or not os.path.isfile(exclude):
+        return None
+    with suppress(OSError):
+        with open(exclude, "rb") as file:
+            listed = file.read()
+        descriptor, made = tempfile.mkstemp(prefix="gemini-companion-ignored-")
+        with open(descriptor, "wb") as file:
+            file.write(listed + b"".join(b"\n/%s/" % os.fsencode(name) for name in names) + b"\n")
+        return exclude, made
+    return None
+
+
+def _around(folder: str, root: str, gits: Mapping[str, str]) -> str:
+    """The `.git` of the repository that a folder lies in; empty for a workspace folder and the folders in it."""
+    path = os.path.dirname(folder)
+    if root in {folder, path}:
+        return ""
+    while path not in gits and path != root:
+        path = os.path.dirname(path)
+    return gits.get(path, "")
 
 
 def _described(wish: SandboxWish, way: _Way, *, is_shared: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -15,7 +16,9 @@ _NAMES: Final = ("/private/var/run/mDNSResponder",)
 _READ_ONLY: Final = (*(f".git/{name}" for name in DECIDING), *FOLDERS)
 
 
-def profile(roots: Sequence[str], covered: Sequence[str], *, network: bool, sockets: Sequence[str] = ()) -> str:
+def profile(
+    roots: Sequence[str], covered: Sequence[str], *, network: bool, sockets: Sequence[str] = (), home: str = ""
+) -> str:
     """Everything readable but what is covered; only the workspace and temporary folders writable. Of the sockets of the
     disk there are those that are named, and those in the workspace.
     """
@@ -29,6 +32,7 @@ def profile(roots: Sequence[str], covered: Sequence[str], *, network: bool, sock
         '(allow file-write* (literal "/dev/null") (literal "/dev/tty"))',
         '(allow file-write* (subpath "/private/tmp") (subpath "/private/var/folders"))',
         *(f"(allow file-write* file-read* (subpath {_quoted(root)}))" for root in roots),
+        *(line for root in roots for line in _home(home, root)),
         *(f"(deny file-write* (subpath {_quoted(os.path.join(root, name))}))" for root in roots for name in _READ_ONLY),
         *(f"(deny file-write-unlink (literal {_quoted(os.path.join(root, '.git'))}))" for root in roots),
         *(line for root in roots for line in _worktree(root)),
@@ -39,6 +43,13 @@ def profile(roots: Sequence[str], covered: Sequence[str], *, network: bool, sock
         *(f"(allow network-outbound (subpath {_quoted(root)}))" for root in roots),
     ]
     return "\n".join(lines)
+
+
+def _home(home: str, root: str) -> Iterator[str]:
+    """A home folder within a workspace folder: shells, editors and logins obey what begins with a dot in it."""
+    if home and (home + "/").startswith(root.rstrip("/") + "/"):
+        yield f"(deny file-write* (regex {_quoted('^' + re.escape(home) + '/[.]')}))"
+        yield f"(allow file-write* (subpath {_quoted(home + '/.git')}))"
 
 
 def _worktree(root: str) -> Iterator[str]:

@@ -185,7 +185,7 @@ class RunShellCommand:
 
 def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
     """What the model and people are told of a command that ended, its secrets masked. Not for the event loop."""
-    notes: list[str] = []
+    notes = [without_secrets(note) for note in end.disarmed]
     if was_stopped:
         notes.append("The user stopped it. What it had put out until then is above.")
     elif end.timed_out:
@@ -209,9 +209,12 @@ def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
     summary = f"exit code {end.exit_code}" if end.exit_code is not None else f"signal {end.signal}"
     if end.is_lost:
         summary = "its end is not known"
+    summary = "stopped" if was_stopped else "timed out" if end.timed_out else summary
+    if end.disarmed:
+        summary += "; what it made for git to run is disarmed"
     return ToolOutput(
         output=(text or "(no output)\n") + "\n".join(f"[{note}]" for note in notes),
-        summary="stopped" if was_stopped else "timed out" if end.timed_out else summary,
+        summary=summary,
         outcome="interrupted" if was_stopped else "timedOut" if end.timed_out else "ok" if is_ok else "failed",
         is_whole_file=end.spill_path,
     )

@@ -1,0 +1,448 @@
+"""What a command in a sandbox made of git runs nothing when the person's own git comes by: real git, bash, bubblewrap."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+from gemini_companion.adapters.processes.git_folders import Walks
+from gemini_companion.adapters.processes.runner import Runner
+from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
+from gemini_companion.tools.shell.run_shell_command import output_of
+from gemini_companion.tools.tool import ToolRefusal
+from tests.support.patience import PATIENCE
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform != "linux", reason="needs bubblewrap"),
+    pytest.mark.skipif(shutil.which("git") is None, reason="needs git"),
+]
+
+DEMANDED = SandboxWish(use="required", chat="a chat")
+FAKE = "mkdir -p {0}/objects {0}/refs; echo 'ref: refs/heads/main' > {0}/HEAD; "
+MONITOR = "printf '[core]\\n\\tfsmonitor = {evil}\\n' >"
+HOOK = "printf '#!/bin/sh\\n{evil}\\n' > {0}; chmod +x {0}; "
+
+
+class Desk:
+    """A repository that is the workspace, a program that nobody wants to run, and the person's own git."""
+
+    def __init__(self, home: Path) -> None:
+        self.home, self.work = home, home / "work"
+        self.work.mkdir()
+        self.ran, self.evil = home / "ran", self.work / "evil"
+        (home / ".gitconfig").write_text("[user]\n\tname = A\n\temail = a@b.c\n[init]\n\tdefaultBranch = main\n")
+        self.evil.write_text(f"#!/bin/sh\necho x >> {self.ran}\n")
+        self.evil.chmod(0o755)
+        (self.work / ".gitignore").write_text("build/\n")
+        self.git(self.work, "init", "-q")
+        self.git(self.work, "add", ".gitignore")
+        self.git(self.work, "commit", "-q", "-m", "first")
+        self.runner = Runner({**os.environ, "HOME": str(home)}, folder=None)
+
+    def git(self, folder: Path, *words: str, is_checked: bool = True) -> str:
+        environment = {**os.environ, "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1"}
+        done = subprocess.run(
+            ["git", *words], cwd=folder, env=environment, check=is_checked, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    def shell(self, words: list[str]) -> None:
+        subprocess.run(words, cwd=self.work, check=True)
+
+    async def start(self, line: str, root: Path | None = None) -> RunningCommand:
+        return await self.runner.start(
+            line,
+            cwd=str(root or self.work),
+            roots=(str(root or self.work),),
+            limit_seconds=PATIENCE,
+            sandbox=DEMANDED,
+            on_output=lambda _: None,
+        )
+
+    async def run(self, line: str, root: Path | None = None) -> CommandEnd:
+        return await asyncio.wait_for((await self.start(line, root)).wait(), PATIENCE)
+
+    def work_as_the_person_does(self) -> None:
+        """What shells, editors and people ask git, in every folder."""
+        for folder in (
+            self.work,
+            *(path for path in self.work.rglob("*") if path.is_dir() and ".git" not in path.parts),
+        ):
+            for words in (
+                "status",
+                "diff HEAD",
+                "log -1",
+                "add -A .",
+                "commit -q --allow-empty -m x",
+                "gc --auto",
+                "st",
+            ):
+                self.git(folder, *words.split(), is_checked=False)
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    desk = Desk(Path(mkdtemp(prefix="desk-", dir=os.path.expanduser("~"))).resolve())
+    try:
+        desk.runner.describe_sandbox(DEMANDED, (str(desk.work),))
+    except ToolRefusal as none:
+        shutil.rmtree(desk.home)
+        pytest.skip(none.message)
+    yield desk
+    await desk.runner.close()
+    shutil.rmtree(desk.home)
+
+
+ATTACKS = {
+    "git init and a setting": "git init -q sub; git -C sub config core.fsmonitor {evil}",
+    "deep below": "mkdir -p a/b/c; git init -q a/b/c; git -C a/b/c config core.fsmonitor {evil}",
+    "plain files": FAKE.format("a/b/.git") + MONITOR + " a/b/.git/config",
+    "a folder that looks like a repository": FAKE.format("x") + "git config -f x/config alias.st '!{evil}'",
+    "a pointer": FAKE.format("store") + MONITOR + " store/config; mkdir y; echo 'gitdir: ../store' > y/.git",
+    "a pointer with a blank and a CR": FAKE.format("'st '")
+    + MONITOR
+    + " 'st /config'; mkdir y; printf 'gitdir: ../st \\r\\n' > y/.git",
+    "a pointer into .git": FAKE.format(".git/evil")
+    + MONITOR
+    + " .git/evil/config; mkdir y; echo 'gitdir: ../.git/evil' > y/.git",
+    "a new submodule": FAKE.format(".git/modules/m")
+    + MONITOR
+    + " .git/modules/m/config; mkdir m; echo 'gitdir: ../.git/modules/m' > m/.git",
+    "a link": FAKE.format("store") + MONITOR + " store/config; mkdir y; ln -s ../store y/.git",
+    "settings in a shared folder": FAKE.format("common")
+    + MONITOR
+    + " common/config; mkdir -p y/.git; cp common/HEAD y/.git; echo ../../common > y/.git/commondir",
+    "a shared folder of one that looks like a repository": FAKE.format("common")
+    + "git config -f common/config alias.st '!{evil}'; mkdir z; cp common/HEAD z; echo ../common > z/commondir",
+    "settings that are a link": "git init -q sub; "
+    + MONITOR
+    + " settings; cat sub/.git/config >> settings; ln -sf ../../settings sub/.git/config",
+    "settings with another name": "git init -q sub; ln sub/.git/config settings; "
+    + "git config -f settings core.fsmonitor {evil}; ln -f settings sub/.git/config",
+    "settings of a worktree": "git init -q sub; git -C sub config extensions.worktreeConfig true; "
+    + MONITOR
+    + " sub/.git/config.worktree",
+    "included settings": "git init -q sub; " + MONITOR + " settings; git -C sub config include.path ../../settings",
+    "settings with a condition": "git init -q sub; "
+    + MONITOR
+    + " settings; git -C sub config includeIf.gitdir:**.path ../../settings",
+    "settings that cannot be read": "git init -q sub; git -C sub config core.fsmonitor {evil}; echo '[x' >> sub/.git/config",
+    "a hook": "git init -q sub; " + HOOK.replace("{0}", "sub/.git/hooks/post-index-change"),
+    "a hook before there is a repository": "mkdir -p sub/.git/hooks; "
+    + HOOK.replace("{0}", "sub/.git/hooks/pre-commit")
+    + "git init -q sub",
+    "a hook that is a link": "git init -q sub; ln -s ../../../evil sub/.git/hooks/pre-commit",
+    "hooks that are a link": "git init -q sub; mkdir h; cp evil h/pre-commit; rm -r sub/.git/hooks; ln -s ../../h sub/.git/hooks",
+    "hooks elsewhere": "git init -q sub; mkdir h; cp evil h/pre-commit; git -C sub config core.hooksPath ../h",
+    "a filter": "git init -q sub; echo '* filter=x' > sub/.gitattributes; git -C sub config filter.x.clean {evil}",
+    "a name for a command": "git init -q sub; git -C sub config alias.st '!{evil}'",
+    "a pager, a collector, a differ": "git init -q sub; touch sub/x; git -C sub add x;"
+    " git -C sub -c user.name=A -c user.email=a@b.c commit -q -m x; echo x > sub/x; git -C sub config core.pager {evil};"
+    " git -C sub config gc.recentObjectsHook {evil}; git -C sub config gc.auto 1; git -C sub config diff.external {evil}",
+    "a folder that cannot be listed": "mkdir -p d; " + FAKE.format("d/.git") + MONITOR + " d/.git/config; chmod 111 d",
+    "a repository that cannot be listed": FAKE.format("d/.git") + MONITOR + " d/.git/config; chmod 111 d/.git",
+    "hooks that cannot be listed": "git init -q sub; "
+    + HOOK.replace("{0}", "sub/.git/hooks/pre-commit")
+    + "chmod 111 sub/.git/hooks",
+    "settings that cannot be read by us": FAKE.format("d/.git") + MONITOR + " d/.git/config; chmod 555 d/.git",
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+async def test_what_a_command_made_runs_nothing_when_the_persons_git_comes_by(desk: Desk, name: str) -> None:
+    end = await desk.run(ATTACKS[name].replace("{evil}", str(desk.evil)))
+    assert end.disarmed, end.output
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists(), end.disarmed
+
+
+@pytest.mark.parametrize("folder", ["build/x", "made"])
+@pytest.mark.parametrize("what", ["config core.fsmonitor {evil}", "hook", "shared"])
+async def test_a_repository_that_commands_may_delete_runs_nothing_that_a_command_changed(
+    desk: Desk, folder: str, what: str
+) -> None:
+    """One in an ignored folder, and one that an earlier command made."""
+    if folder == "made":
+        await desk.run("git init -q made")
+    else:
+        desk.git(desk.work, "init", "-q", folder)
+    line = {
+        "hook": HOOK.replace("{0}", f"{folder}/.git/hooks/pre-commit"),
+        "shared": FAKE.format("common")
+        + MONITOR
+        + f" common/config; echo {desk.work}/common > {folder}/.git/commondir",
+    }.get(what, f"git -C {folder} {what}")
+    end = await desk.run(line.replace("{evil}", str(desk.evil)))
+    assert end.disarmed, end.output
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+    assert (await desk.run(f"rm -rf {folder}")).exit_code == 0
+
+
+@pytest.mark.parametrize("name", [".vscode", ".git", ".git/config", ".git/hooks"])
+async def test_a_link_to_what_is_obeyed_stays_while_a_command_runs(desk: Desk, name: str) -> None:
+    link, real = desk.work / name, desk.work / "kept"
+    if link.exists():
+        link.rename(real)
+    else:
+        real.mkdir()
+    link.symlink_to(real)
+    lines = [f"rm {name}", f"mv {name} away", f"ln -sfn evil {name}"]
+    end = await desk.run(f"{'; '.join(lines)}; readlink {name}")
+    assert end.output.splitlines()[-1] == str(real), end.output
+    assert end.output.count("busy") == len(lines), end.output
+    assert not list(desk.work.glob("*.replaced-*"))
+
+
+async def test_what_the_person_set_stays_through_commands(desk: Desk) -> None:
+    inner = desk.work / "build" / "x"
+    desk.git(desk.work, "init", "-q", str(inner))
+    desk.git(inner, "config", "core.fsmonitor", "/bin/true")
+    hook = inner / ".git" / "hooks" / "pre-commit"
+    hook.write_text("#!/bin/sh\nexit 0\n")
+    hook.chmod(0o755)
+    end = await desk.run("git -C build/x config core.abbrev 12; git -C build/x config core.pager less")
+    assert [("core.pager" in line, "fsmonitor" in line) for line in end.disarmed] == [(True, False)]
+    assert desk.git(inner, "config", "core.fsmonitor") == "/bin/true"
+    assert desk.git(inner, "config", "core.abbrev") == "12"
+    assert hook.exists()
+
+
+async def test_the_result_says_how_the_person_has_it_as_it_was(desk: Desk) -> None:
+    hook = HOOK.replace("{0}", "sub/.git/hooks/pre-commit").replace("{evil}", str(desk.evil))
+    end = await desk.run(f"git init -q sub; git -C sub config alias.lg 'log --oneline'; {hook}")
+    told = output_of(end, was_stopped=False)
+    assert "disarmed" in told.summary
+    assert told.output.endswith("[Exit code: 0]")
+    for line in end.disarmed:
+        assert line in told.output
+        words = shlex.split(line.partition("in the workspace folder: ")[2])
+        desk.shell(words)
+    assert desk.git(desk.work / "sub", "config", "alias.lg") == "log --oneline"
+    desk.git(desk.work / "sub", "commit", "-q", "--allow-empty", "-m", "x")
+    assert desk.ran.exists(), "the hook is the person's now"
+    desk.ran.unlink()
+    assert (await desk.run("true")).disarmed == ()
+
+
+async def test_a_command_in_the_background_is_looked_at_when_it_ends(desk: Desk) -> None:
+    running = await desk.start(f"git init -q sub; git -C sub config core.fsmonitor {desk.evil}; echo ready; sleep 600")
+    async with asyncio.timeout(PATIENCE):
+        while "ready" not in running.latest():
+            await asyncio.sleep(0)
+    end = await running.stop()
+    assert end.disarmed
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+
+
+async def test_a_repository_deep_below_is_held_fast_while_a_command_runs(desk: Desk) -> None:
+    inner = desk.work / "a" / "b" / "c"
+    desk.git(desk.work, "init", "-q", str(inner))
+    settings = (inner / ".git" / "config").read_bytes()
+    lines = [
+        "echo x > a/b/c/.git/config",
+        "echo x > a/b/c/.git/hooks/pre-commit",
+        "mv a/b/c/.git a/b/c/g",
+        "mv a/b a/d",
+        "mv a d",
+    ]
+    end = await desk.run("; ".join(lines))
+    assert end.output.count("\n") == len(lines), end.output
+    assert ((inner / ".git" / "config").read_bytes(), end.disarmed) == (settings, ())
+    end = await desk.run("cd a/b/c && git -c user.name=A -c user.email=a@b.c commit -q --allow-empty -m x")
+    assert end.exit_code == 0, end.output
+
+
+async def test_a_script_that_a_hook_is_a_link_to_cannot_be_changed(desk: Desk) -> None:
+    script = desk.work / "scripts" / "check"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\n")
+    (desk.work / ".git" / "hooks" / "pre-commit").symlink_to("../../scripts/check")
+    await desk.run("echo x > scripts/check; mv scripts s")
+    assert script.read_text() == "#!/bin/sh\n"
+
+
+@pytest.mark.parametrize("there", [False, True])
+async def test_hooks_of_the_persons_settings_cannot_be_made_in_the_workspace(desk: Desk, there: bool) -> None:
+    with (desk.home / ".gitconfig").open("a") as file:
+        file.write("[core]\n\thooksPath = .myhooks\n")
+    inner = desk.work / "a" / "b"
+    desk.git(desk.work, "init", "-q", str(inner))
+    folders = [desk.work / ".myhooks", inner / ".myhooks"]
+    for folder in folders if there else ():
+        folder.mkdir()
+    hooks = [HOOK.replace("{0}", str(folder / "pre-commit")) for folder in folders]
+    await desk.run("mkdir .myhooks a/b/.myhooks; " + "".join(hooks).replace("{evil}", str(desk.evil)))
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+
+
+@pytest.mark.parametrize("whose", ["the repository's", "the person's"])
+async def test_settings_that_are_included_but_are_not_there_yet_run_nothing(desk: Desk, whose: str) -> None:
+    if whose == "the person's":
+        desk.git(desk.work, "config", "--global", "include.path", str(desk.work / "more"))
+    else:
+        desk.git(desk.work, "config", "include.path", "../more")
+    end = await desk.run(f"git config -f more core.abbrev 9; git config -f more core.fsmonitor {desk.evil}")
+    assert "core.fsmonitor" in " ".join(end.disarmed)
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+    assert desk.git(desk.work, "config", "core.abbrev") == "9"
+
+
+AUTHOR = "-c user.name=A -c user.email=a@b.c -c protocol.file.allow=always"
+ORDINARY = {
+    "init and commit": f"git init -q sub && cd sub && echo x > x && git add x && git {AUTHOR} commit -q -m x",
+    "clone": "git clone -q . copy && git -C copy log -1 && git -C copy fetch -q",
+    "a part of a clone": f"git {AUTHOR} clone -q --depth 1 --filter=blob:none --sparse file://$PWD copy",
+    "a bare one": "git clone -q --mirror . mirror.git && git --git-dir mirror.git log -1",
+    "a submodule": f"git init -q sub && cd sub && git {AUTHOR} submodule -q add {{work}} deep/inner",
+    "a worktree": "git worktree add -q inner && cd inner && git status && cd .. && git worktree remove inner",
+    "a worktree of a new one": f"git clone -q . sub && cd sub && git {AUTHOR} worktree add -q ../tree",
+    "a branch with settings": "git clone -q . sub && cd sub && git switch -q -c x && git branch -q -u origin/main"
+    " && git config user.name A && git config pull.rebase true && git remote add other ../x && git lfs version || true",
+    "what is not tracked": "echo x > u && git stash -q -u && [ ! -e u ] && git stash pop -q && git clean -fdq && [ ! -e u ]"
+    ' && echo z > z && git add -A && [ "$(git status --porcelain)" = "A  z" ]',
+    "a build that is deleted": "git clone -q . build/_deps/x && rm -rf build",
+}
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+async def test_an_ordinary_day_with_git_is_as_it_was(desk: Desk, name: str) -> None:
+    end = await desk.run(ORDINARY[name].replace("{work}", str(desk.work)))
+    assert (end.exit_code, end.disarmed) == (0, ()), end.output
+
+
+async def test_a_folder_that_is_ignored_can_be_deleted_with_the_repositories_in_it(desk: Desk) -> None:
+    inner = desk.work / "build" / "_deps" / "x"
+    desk.git(desk.work, "clone", "-q", str(desk.work), str(inner))
+    desk.git(inner, "init", "-q", str(inner / "third" / "y"))
+    end = await desk.run("rm -rf build")
+    assert (end.exit_code, (desk.work / "build").exists()) == (0, False), end.output
+
+
+@pytest.mark.skipif(shutil.which("git-lfs") is None, reason="needs git-lfs")
+async def test_a_clone_with_large_files_keeps_the_hooks_that_git_lfs_made(desk: Desk) -> None:
+    end = await desk.run("git init -q sub && cd sub && git lfs install --local && git lfs track '*.bin'")
+    assert (end.exit_code, end.disarmed) == (0, ()), end.output
+    hook = desk.work / "sub" / ".git" / "hooks" / "pre-push"
+    assert "git lfs pre-push" in hook.read_text()
+    end = await desk.run(f"echo {desk.evil} >> sub/.git/hooks/pre-push")
+    assert "pre-push" in end.disarmed[0]
+
+
+async def test_hooks_of_the_persons_own_template_stay_in_new_repositories(desk: Desk) -> None:
+    template = desk.home / "template" / "hooks"
+    template.mkdir(parents=True)
+    (template / "pre-commit").write_text("#!/bin/sh\nexit 0\n")
+    (template / "pre-commit").chmod(0o755)
+    desk.git(desk.work, "config", "--global", "init.templateDir", str(template.parent))
+    end = await desk.run("git init -q sub")
+    assert end.disarmed == ()
+    assert (desk.work / "sub" / ".git" / "hooks" / "pre-commit").exists()
+
+
+async def test_the_workspaces_own_repository_is_held_fast_also_where_a_command_made_it(desk: Desk) -> None:
+    shutil.rmtree(desk.work / ".git")
+    assert (await desk.run("git init -q")).disarmed == ()
+    end = await desk.run("echo x > .git/config; echo x > .git/hooks/pre-commit")
+    assert end.output.count("Read-only") == 2, end.output
+
+
+async def test_a_look_that_leaves_folders_out_is_told(desk: Desk) -> None:
+    walks = Walks(most=3)
+    for name in "abc":
+        (desk.work / name).mkdir()
+    assert walks.look(str(desk.work)).is_partial
+    (desk.work / "a").rmdir()
+    assert not walks.look(str(desk.work)).is_partial
+
+
+async def test_a_repository_behind_many_folders_that_a_command_made_is_found(desk: Desk) -> None:
+    walks = Walks(most=5)
+    before = walks.look(str(desk.work))
+    for number in range(20):
+        (desk.work / f"{number:02}").mkdir()
+    inner = desk.work / "19" / "x" / ".git"
+    inner.mkdir(parents=True)
+    after = walks.look(str(desk.work), after=before)
+    assert (str(inner) in after.named, after.is_partial) == (True, False)
+
+
+async def test_a_repository_without_settings_gets_none_that_run_something(desk: Desk) -> None:
+    (desk.work / ".git" / "config").unlink()
+    end = await desk.run(f"git config -f .git/config core.fsmonitor {desk.evil}")
+    assert "core.fsmonitor" in " ".join(end.disarmed), end.output
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+
+
+async def test_a_look_sees_what_came_about_since_the_one_before(desk: Desk) -> None:
+    walks = Walks()
+    inner = desk.work / "a" / "b"
+    inner.mkdir(parents=True)
+    assert walks.look(str(desk.work)).named == (str(desk.work / ".git"),)
+    (inner / ".git").write_text("gitdir: x")
+    os.utime(inner, (0, 0))
+    assert walks.look(str(desk.work)).named[1:] == (str(inner / ".git"),)
+    (inner / ".git").unlink()
+    assert walks.look(str(desk.work)).named[1:] == ()
+
+
+@pytest.mark.parametrize("around", [False, True])
+async def test_a_home_folder_as_a_workspace_keeps_what_shells_and_logins_obey(desk: Desk, around: bool) -> None:
+    home, root = desk.home / "me" if around else desk.home, desk.home
+    programs = home / "tools" / "bin"
+    for folder in (programs, home / ".config" / "git", home / ".ssh", home / "project" / "src"):
+        folder.mkdir(parents=True)
+    (home / ".bashrc").write_text("")
+    (home / "notes.txt").write_text("")
+    desk.git(home, "init", "-q", "project")
+    environment = {**os.environ, "HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}"}
+    runner = Runner(environment, folder=None)
+    names = (
+        ".bashrc",
+        ".profile",
+        ".ssh/rc",
+        ".config/git/config",
+        ".local/bin/ls",
+        ".vscode/x",
+        "bin/ls",
+        "tools/bin/ls",
+    )
+    lines = [f"mkdir -p $(dirname {home}/{name}); echo x >> {home}/{name}" for name in names]
+    lines += [f"mv {home}/.bashrc {home}/.b", f"echo x >> {home}/notes.txt; echo x > {home}/project/src/made"]
+    running = await runner.start(
+        "; ".join(lines),
+        cwd=str(root),
+        roots=(str(root),),
+        limit_seconds=PATIENCE,
+        sandbox=DEMANDED,
+        on_output=lambda _: None,
+    )
+    end = await asyncio.wait_for(running.wait(), PATIENCE)
+    await runner.close()
+    assert "home folder" in end.sandbox
+    assert [name for name in names if (home / name).exists() and (home / name).read_text()] == []
+    assert (home / "notes.txt").read_text() == (home / "project" / "src" / "made").read_text() == "x\n", end.output
+    assert (home / ".bashrc").exists()
+    assert not (home / ".vscode").exists()
+
+
+async def test_a_home_folder_that_is_a_repository_can_be_committed_in(desk: Desk) -> None:
+    desk.git(desk.home, "init", "-q")
+    end = await desk.run("git add .gitconfig && git -c user.name=A -c user.email=a@b.c commit -q -m x", desk.home)
+    assert end.exit_code == 0, end.output
+    end = await desk.run("echo x >> .git/config; echo x > .git/hooks/pre-commit", desk.home)
+    assert end.output.count("Read-only") == 2, end.output
