@@ -41,6 +41,7 @@ class Server:
             subprocess.Popen(["sleep", "7654"], start_new_session=True)
         if "banner" in self.does:
             sys.stdout.buffer.write(b"Welcome! caf\xe9\n[]\n7\n")
+            sys.stdout.buffer.flush()
         if "silent" in self.does:
             threading.Event().wait()
         for line in sys.stdin.buffer:
