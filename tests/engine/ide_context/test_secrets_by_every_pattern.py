@@ -12,14 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.engine.ide_context import secrets as finding
-from gemini_companion.engine.ide_context.secret_patterns import (
-    KEY,
-    LIKE_ASCII,
-    RULES,
-    RUN_CHARACTERS,
-    SHORTEST_RUN,
-    Rule,
-)
+from gemini_companion.engine.ide_context.secret_patterns import KEY, RULES, RUN_CHARACTERS, SHORTEST_RUN, Rule
 from gemini_companion.engine.ide_context.secrets import Secret, find_secrets
 from gemini_companion.engine.ide_context.token_runs import sifted
 from gemini_companion.engine.redaction.finding import all_secrets
@@ -89,7 +82,19 @@ WHOLE = [
     base64.b64encode(b"password: hunter2!x and more").decode(),
     base64.urlsafe_b64encode(("token ghp_" + noise(13, 36)).encode()).decode(),
 ]
-FOREIGN = [*LIKE_ASCII, "to\u212aen", "ba\u017fic ", "credent\u0130al", "é", "漢字", "\U0001f600", "\ud800"]
+FOREIGN = [
+    "\u0130",
+    "\u0131",
+    "\u017f",
+    "\u212a",
+    "to\u212aen",
+    "ba\u017fic ",
+    "credent\u0130al",
+    "é",
+    "漢字",
+    "\U0001f600",
+    "\ud800",
+]
 pieces = st.one_of(
     st.sampled_from(BEGINNINGS),
     st.sampled_from(WORDS).flatmap(lambda word: st.sampled_from([word, word.upper(), word.title()])),
@@ -151,4 +156,3 @@ def test_only_these_letters_become_letters_of_ascii() -> None:
     """Other ones would have to be thought of where a text is looked through one byte a character."""
     others = [chr(number) for number in range(128, 0x110000)]
     assert [one for one in others if any(letter.isascii() for letter in one.lower())] == ["\u0130", "\u212a"]
-    assert [one for one in others if re.fullmatch("(?i)[a-z]", one)] == list(LIKE_ASCII)

@@ -7,12 +7,13 @@ password", only what nobody would write as a word counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.ide_context.secret_patterns import (
     QUOTED_VALUE,
     holds_login,
+    is_bearer,
     is_placeholder,
     looks_invented,
     looks_random,
@@ -151,16 +152,18 @@ _OPTIONS: Final[dict[str, tuple[str, ...]]] = {
 that: `-u user:X`. One with a word before it has it behind that command alone.
 """
 _OF_PROGRAMS: Final = {name.encode(): options for name, options in _OPTIONS.items()}
-_FLAGS: Final = tuple(
-    sorted(
-        {
-            option.rpartition(" ")[2].rstrip(":%,").lower().encode()
-            for options in _OPTIONS.values()
-            for option in options
-        }
-    )
+_FLAGS: Final = sorted(
+    {option.rpartition(" ")[2].rstrip(":%,").lower().encode() for options in _OPTIONS.values() for option in options}
 )
-_FLAG_STARTS: Final = (b" -", b"'-", b'"-', b" /p:")
+_FLAG: Final = tuple(
+    re.compile(
+        re.escape(sign)
+        + rb"(?<=[ '\"]%b)(?:%b)"
+        % (re.escape(sign), b"|".join(re.escape(flag[1:]) for flag in _FLAGS if flag.startswith(sign)))
+    )
+    for sign in (b"-", b"/")
+)
+"""By the sign that each begins with, so that `re` goes from one of these to the next."""
 _STEMS: Final = tuple(
     name for name in sorted(_OF_PROGRAMS) if not any(name != other and other in name for other in _OF_PROGRAMS)
 )
@@ -174,8 +177,8 @@ _QUOTES: Final = "\"'`"
 def command_secrets(text: str, lower: bytes) -> Iterator[Span]:
     """The secrets that are arguments of programs, line by line."""
     done = 0
-    for place in sorted(place for start in _FLAG_STARTS for place in places_of(lower, start)):
-        if place < done or not lower.startswith(_FLAGS, place + 1):
+    for place in sorted(found.start() for flag in _FLAG for found in flag.finditer(lower)):
+        if place < done:
             continue
         start = max(done, _start_of_line(text, place))
         done = _end_of_line(text, place)
@@ -275,17 +278,16 @@ _ARGUMENT: Final = re.compile(r"[^\s\"'`|;&)\]},\\]{1,512}+")
 
 
 class Form(NamedTuple):
-    """A form of a secret. One of its needles is in every text that has one; both are in lower case."""
+    """A form of a secret, in a text in lower case."""
 
-    needles: tuple[bytes, ...]
     pattern: re.Pattern[bytes]
-    """The secret is its group `secret`."""
+    """Begins with the word that the form stands under, but for its `lead`. The secret is its group `secret`."""
     accepts: Callable[[str], bool] = lambda value: not is_placeholder(value)
-    kind: str = "credential"
-    is_begun: bool = True
-    """Every match begins with a needle, so that it is tried there alone."""
+    lead: bytes = b""
+    """Characters that stand in a match before the word, `_LONGEST_LEAD` of them at most."""
 
 
+_LONGEST_LEAD: Final = 254
 _SCHEMES: Final = (
     rb"(?:(?:bearer|basic|token|apikey|api-key|key|negotiate|jwt|oauth|digest|ssws|genie-?key|sso-key|bot|client-?id|pat"
     rb"|hmac|splunk)[ \t:=]{1,4}+)"
@@ -306,75 +308,109 @@ _SINGLE: Final = re.compile(
 )
 
 
-FORMS: Final[tuple[Form, ...]] = (
-    Form(
-        (b"authorization",),
-        re.compile(
-            rb"authorization\\{0,8}+[\"'`]?\]?[ \t]{0,8}+(?:=>|[:=,])[ \t]{0,8}+(?:\\{0,8}+[bfru]{0,2}[\"'`])?+"
-            + _SCHEMES
-            + rb"?+"
-            + _HEADER_VALUE
-        ),
-        _opens,
+_PORT: Final = Form(
+    re.compile(
+        rb"(?<![^\s\"'`>])[a-z0-9.*_-]{1,253}+:(?:543[0-9]|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<secret>[^\s:\"'`,]{3,256})"
     ),
-    Form(
-        (b"response=", b"signature="),
-        re.compile(rb"(?<![a-z0-9])(?:response|signature)=\\{0,8}+[\"']?(?P<secret>[a-z0-9+/%_=-]{32,512}+)"),
-        looks_random,
-    ),
-    Form((b"sig=",), re.compile(rb"(?<=[?&;])sig=(?P<secret>[a-z0-9+/%_=-]{20,512}+)"), looks_random),
-    Form(
-        (b"identified",),
-        re.compile(
-            rb"\bidentified\s{1,8}+(?:with\s{1,8}+\S{1,64}+\s{1,8}+)?(?:by|as)\s{1,8}+(?:password\s{1,8}+)?+\\{0,8}+[\"'](?P<secret>[^\s\"'`\\]{3,256}+)"
-        ),
-    ),
-    Form(
-        (b"identified",),
-        re.compile(rb"\bidentified\s{1,8}+by\s{1,8}+(?:values\s{1,8}+)?(?P<secret>[a-z0-9_$#!]{3,128}+)(?=[ \t]*;)"),
-    ),
-    Form(
-        (b":543", b":*:"),
-        re.compile(
-            rb"(?<![^\s\"'`>])[a-z0-9.*_-]{1,253}:(?:543[0-9]|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<secret>[^\s:\"'`,]{3,256})"
-        ),
-        is_begun=False,
-    ),
-    Form(
-        (b'auth"',),
-        re.compile(
-            rb"(?:(?<=\")|(?<=\"_))auth\"[ \t]{0,8}+:[ \t]{0,8}+\\{0,8}+\"(?P<secret>[a-z0-9+/]{8,2048}+={0,2})"
-        ),
-        holds_login,
-    ),
-    Form(
-        (b"_auth",),
-        re.compile(rb"(?<=[:\s])_auth(?:token)?[ \t]{0,4}+=[ \t]{0,4}+[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)"),
-    ),
-    Form((b":_password",), re.compile(rb":_password[ \t]{0,4}+=[ \t]{0,4}+[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)")),
-    Form(
-        (b"sessid", b"sessionid", b"connect.sid"),
-        re.compile(
-            rb"(?:(?<=php)sessid|(?<=j)sessionid|(?<=asp)sessionid\w{0,16}|(?<=asp\.net_)sessionid|connect\.sid)[\"']?"
-            rb"[ \t]{0,4}+[=:][ \t]{0,4}+[\"']?(?P<secret>[a-z0-9%._~+/-]{16,512}+)"
-        ),
-        looks_random,
-    ),
-    Form(
-        (b"sudo -s", b"--password-stdin", b"passwd --stdin", b"chpasswd"),
-        re.compile(
-            rb"\becho[ \t]{1,4}+(?:-[ne]{1,2}[ \t]{1,4}+)?\\{0,8}+[\"']?(?:[a-z_][a-z0-9_-]{0,32}:)?"
-            rb"(?P<secret>[^\s\"'`|;&\\]{3,256}+)\\{0,8}[\"']?[ \t]{0,4}+\|[ \t]{0,4}+[^\n|]{0,120}?"
-            rb"(?:sudo -s|--password-stdin|passwd --stdin|chpasswd)"
-        ),
-        is_begun=False,
-    ),
-    Form(
-        (b"pass:",),
-        re.compile(rb"-pass(?:in|out)?[ \t=]{1,4}+[\"']?pass:(?P<secret>[^\s\"'`|;&\\]{3,256}+)"),
-        is_begun=False,
-    ),
+    lead=b"abcdefghijklmnopqrstuvwxyz0123456789.*_-",
 )
+_SESSION_ID: Final = Form(
+    re.compile(
+        rb"(?:(?<=php)sessid|(?<=j)sessionid|(?<=asp)sessionid\w{0,16}|(?<=asp\.net_)sessionid|connect\.sid)[\"']?"
+        rb"[ \t]{0,4}+[=:][ \t]{0,4}+[\"']?(?P<secret>[a-z0-9%._~+/-]{16,512}+)"
+    ),
+    looks_random,
+)
+_SCHEME: Final = Form(
+    re.compile(rb"\b(?:bearer|basic)[ \t]{1,4}(?P<secret>[a-z0-9._~+/-]{16,2048}+={0,2}+)"), is_bearer
+)
+FORMS: Final[tuple[tuple[bytes, tuple[Form, ...]], ...]] = (
+    (
+        b"auth",
+        (
+            Form(
+                re.compile(
+                    rb"authorization\\{0,8}+[\"'`]?\]?[ \t]{0,8}+(?:=>|[:=,])[ \t]{0,8}+(?:\\{0,8}+[bfru]{0,2}[\"'`])?+"
+                    + _SCHEMES
+                    + rb"?+"
+                    + _HEADER_VALUE
+                ),
+                _opens,
+            ),
+            Form(
+                re.compile(
+                    rb"(?:(?<=\")|(?<=\"_))auth\"[ \t]{0,8}+:[ \t]{0,8}+\\{0,8}+\"(?P<secret>[a-z0-9+/]{8,2048}+={0,2})"
+                ),
+                holds_login,
+            ),
+            Form(
+                re.compile(rb"(?<=[:\s]_)auth(?:token)?[ \t]{0,4}+=[ \t]{0,4}+[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)")
+            ),
+        ),
+    ),
+    (
+        b"pass",
+        (
+            Form(re.compile(rb"(?<=:_)password[ \t]{0,4}+=[ \t]{0,4}+[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)")),
+            Form(
+                re.compile(rb"(?<=-)pass(?:in|out)?[ \t=]{1,4}+[\"']?pass:(?P<secret>[^\s\"'`|;&\\]{3,256}+)"),
+            ),
+        ),
+    ),
+    (
+        b"echo",
+        (
+            Form(
+                re.compile(
+                    rb"\becho[ \t]{1,4}+(?:-[ne]{1,2}[ \t]{1,4}+)?\\{0,8}+[\"']?(?:[a-z_][a-z0-9_-]{0,32}:)?"
+                    rb"(?P<secret>[^\s\"'`|;&\\]{3,256}+)\\{0,8}[\"']?[ \t]{0,4}+\|[ \t]{0,4}+[^\n|]{0,120}?"
+                    rb"(?:sudo -s|--password-stdin|passwd --stdin|chpasswd)"
+                ),
+            ),
+        ),
+    ),
+    (
+        b"identified",
+        (
+            Form(
+                re.compile(
+                    rb"\bidentified\s{1,8}+(?:with\s{1,8}+\S{1,64}+\s{1,8}+)?(?:by|as)\s{1,8}+(?:password\s{1,8}+)?+\\{0,8}+[\"'](?P<secret>[^\s\"'`\\]{3,256}+)"
+                ),
+            ),
+            Form(
+                re.compile(
+                    rb"\bidentified\s{1,8}+by\s{1,8}+(?:values\s{1,8}+)?(?P<secret>[a-z0-9_$#!]{3,128}+)(?=[ \t]*;)"
+                ),
+            ),
+        ),
+    ),
+    (
+        b"sig",
+        (
+            Form(
+                re.compile(rb"(?<![a-z0-9])signature=\\{0,8}+[\"']?(?P<secret>[a-z0-9+/%_=-]{32,512}+)"),
+                looks_random,
+            ),
+            Form(re.compile(rb"(?<=[?&;])sig=(?P<secret>[a-z0-9+/%_=-]{20,512}+)"), looks_random),
+        ),
+    ),
+    (
+        b"response=",
+        (
+            Form(
+                re.compile(rb"(?<![a-z0-9])response=\\{0,8}+[\"']?(?P<secret>[a-z0-9+/%_=-]{32,512}+)"),
+                looks_random,
+            ),
+        ),
+    ),
+    (b":543", (_PORT,)),
+    (b":*:", (_PORT,)),
+    (b"sessi", (_SESSION_ID,)),
+    (b"connect.sid", (_SESSION_ID,)),
+    (b"bearer", (_SCHEME,)),
+    (b"basic", (_SCHEME,)),
+)
+"""By the word that is in each: a text is gone through once for each word, and a form tried there alone."""
 
 _COOKIE: Final = re.compile(
     rb"\bcookies?\\{0,8}+[\"'`]?[ \t]{0,8}+(?:=>|[:=,])[ \t]{0,8}+(?:\\{0,8}+[\"'`])?+(?=[a-z0-9_.$-]{1,64}+=)"
@@ -383,32 +419,31 @@ _PAIR: Final = re.compile(r"[ \t]{0,8}([A-Za-z0-9_.$-]{1,64}+)=([^;,\s\"'`\\]{0,
 _SESSION: Final = re.compile(r"(?i)sess|sid\b|auth|token|jwt|login|remember|csrf|xsrf|secret|key|\bid\b")
 
 
-_OF_AUTH: Final = frozenset((b"authorization", b'auth"', b"_auth"))
-"""Not worth a look of their own where the word is not there."""
-
-
 def form_secrets(text: str, lower: bytes) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind of what the forms find, and what a header of cookies has."""
-    has_auth = b"auth" in lower
-    for form in FORMS:
-        if not has_auth and form.needles[0] in _OF_AUTH:
-            continue
-        if any(needle in lower for needle in form.needles):
-            for found in _begun(lower, form.needles, form.pattern) if form.is_begun else form.pattern.finditer(lower):
-                start, end = found.span("secret")
+    for word, forms in FORMS:
+        places = list(places_of(lower, word))
+        for form in forms if places else ():
+            for start, end in _matches(form, lower, places):
                 if form.accepts(text[start:end]):
-                    yield start, end, form.kind
-    if b"cookie" in lower:
-        for header in _begun(lower, (b"cookie",), _COOKIE):
-            yield from _cookies(text, header.end())
-
-
-def _begun(lower: bytes, needles: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterator[re.Match[bytes]]:
-    """The matches that begin with a needle."""
+                    yield start, end, "credential"
     done = 0
-    for place in sorted(place for needle in needles for place in places_of(lower, needle)):
-        if place >= done and (found := pattern.match(lower, place)) is not None:
-            yield found
+    for place in places_of(lower, b"cookie"):
+        if place >= done and (header := _COOKIE.match(lower, place)) is not None:
+            done = header.end()
+            yield from _cookies(text, done)
+
+
+def _matches(form: Form, lower: bytes, places: Iterable[int]) -> Iterator[Span]:
+    """The secrets of a form, without those that begin within a match of it."""
+    done = 0
+    for place in places:
+        if place < done:
+            continue
+        first = max(done, place - _LONGEST_LEAD)
+        start = first + len(lower[first:place].rstrip(form.lead)) if form.lead else place
+        if (found := form.pattern.match(lower, start)) is not None:
+            yield found.span("secret")
             done = found.end()
 
 

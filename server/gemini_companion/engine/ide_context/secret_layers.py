@@ -15,8 +15,9 @@ import html
 import re
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 from gemini_companion.engine.ide_context.token_runs import Sifted, Span, joined, places_of, sifted
 
@@ -42,7 +43,7 @@ _ESCAPES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("\x1b", re.compile(r"\x1b\[[0-9;:?]{0,32}[A-Za-z]")),
 )
 """By the sign that each begins with. One that is escaped again and again is one: `\\\\n`, `%250A`, `&amp;quot;`."""
-_UNSEEN: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+_UNSEEN: Final = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _SIGNS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": "\n", "v": "\n", "0": " "}
 _BESIDE: Final = re.compile(r"[A-Za-z0-9+/_.~=-]{10}")
 _IN_A_TOKEN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-.~=:@")
@@ -68,13 +69,14 @@ _WORTH: Final = 1_024
 """Characters of a text for each escape in it from which on it has few."""
 _FAR: Final = 160
 """Characters around an escape that go along."""
+_DENSE: Final = 160
+"""Characters of a text for each escape in it up to which it goes along as a whole: nearly all of it is near one."""
 _NEAR: Final = 96
 """Characters from a telling word within which an escape may stand before what it is about."""
 
 # -- encodings
 
-_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}+={0,2}+")
-_SHORTEST: Final = 20
+_RUN: Final = re.compile(rb"[A-Za-z0-9+/_-]{20,}+={0,2}+")
 _FOLDED: Final = re.compile(r"\r?\n[ \t>#*|]{0,64}+([A-Za-z0-9+/_-]++={0,2}+)(?=[\s\"'`,;)\]}]|\Z)")
 _SHORTEST_FOLDED: Final = 40
 _QUAD = "[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
@@ -88,15 +90,10 @@ _INFLATED: Final = 1024 * 1024
 """Bytes of compressed data that are looked at."""
 
 
-class _Piece(NamedTuple):
-    """A part of a layer, and the part of the text before that it stands for."""
-
-    start: int
-    raw_start: int
-    raw_end: int
-    up: int
-    """So many characters of the text before stand for `down` of the layer; 0 if the piece is one whole."""
-    down: int
+_Piece: TypeAlias = tuple[int, int, int, int]
+"""A part of a layer: where the part of the text before that it stands for begins and ends, and how many characters of
+that stand for how many of the layer; 0 if the part is one whole.
+"""
 
 
 class Layer:
@@ -116,10 +113,28 @@ class Layer:
         """Add a piece that belongs to the one before."""
         if not text:
             return
-        self._pieces.append(_Piece(self._length, raw[0], raw[1], up, down))
+        self._pieces.append((raw[0], raw[1], up, down))
         self._starts.append(self._length)
         self._texts.append(text)
         self._length += len(text)
+
+    def add_unescaped(self, text: str, window: Span, escapes: Iterable[tuple[int, int, str]]) -> None:
+        """Add a part of the text before, with what these escapes in it stand for."""
+        texts, pieces, starts, length = self._texts, self._pieces, self._starts, self._length
+        done, last = window
+        for start, end, sign in (*escapes, (last, last, "")):  # there may be ten thousand
+            if start > done:
+                pieces.append((done, start, 1, 1))
+                starts.append(length)
+                texts.append(text[done:start])
+                length += start - done
+            if sign:
+                pieces.append((start, end, 0, 1))
+                starts.append(length)
+                texts.append(sign)
+                length += 1
+            done = end
+        self._length = length
 
     def close(self) -> None:
         """End what belongs together."""
@@ -145,14 +160,14 @@ class Layer:
                 yield self._raw_start(inner_start), self._raw_end(inner_end)
 
     def _raw_start(self, place: int) -> int:
-        piece = self._pieces[bisect_right(self._starts, place) - 1]
-        return piece.raw_start + (place - piece.start) // piece.down * piece.up
+        number = bisect_right(self._starts, place) - 1
+        raw_start, _, up, down = self._pieces[number]
+        return raw_start + (place - self._starts[number]) // down * up
 
     def _raw_end(self, place: int) -> int:
-        piece = self._pieces[bisect_left(self._starts, place) - 1]
-        if not piece.up or piece.raw_end == piece.raw_start:
-            return piece.raw_end
-        return min(piece.raw_end, piece.raw_start - (piece.start - place) // piece.down * piece.up)
+        number = bisect_left(self._starts, place) - 1
+        raw_start, raw_end, up, down = self._pieces[number]
+        return min(raw_end, raw_start - (self._starts[number] - place) // down * up) if up else raw_end
 
 
 def layers(text: str) -> Iterator[tuple[Sifted, Sequence[Layer]]]:
@@ -193,22 +208,23 @@ def _add_unescaped(layer: Layer, sift: Sifted) -> None:
         if (plain := _unescaped(found[0])) is not None
     ]
     if not text.isascii():
-        escapes += [(*found.span(), "") for found in _UNSEEN.finditer(text)]
+        for sign in _UNSEEN:
+            escapes += [(place, place + 1, "") for place in places_of(text, sign)]
     if not escapes:
         return
     escapes.sort()
+    if len(escapes) * _DENSE > len(text):
+        layer.add_unescaped(text, (0, len(text)), escapes)
+        layer.close()
+        return
     number = 0
     for start, end in joined(_windows(sift, escapes)):
-        done = start
         while number < len(escapes) and escapes[number][0] < start:
             number += 1
+        first = number
         while number < len(escapes) and escapes[number][1] <= end:
-            first, last, sign = escapes[number]
-            layer.add(text[done:first], (done, first))
-            layer.add(sign, (first, last), 0)
-            done = last
             number += 1
-        layer.add(text[done:end], (done, end))
+        layer.add_unescaped(text, (start, end), escapes[first:number])
         layer.close()
 
 
@@ -249,6 +265,7 @@ def _windows(sift: Sifted, escapes: Sequence[tuple[int, int, str]]) -> Iterator[
             yield around(start, end)
 
 
+@lru_cache(256)
 def _unescaped(escape: str) -> str | None:
     """What an escape stands for, which may be nothing; `None` if it is none."""
     sign = escape[0]
@@ -274,20 +291,21 @@ def _character(number: int) -> str:
 
 def _add_decoded(layer: Layer, sift: Sifted) -> None:
     text, done = sift.text, 0
-    for start, end in sift.runs:
-        if end - max(start, done) < _SHORTEST:
+    for run in _RUN.finditer(sift.in_runs):
+        start = sift.place(run.start())
+        if start < done:
             continue
-        for run in _RUN.finditer(text, max(start, done), end):
-            lines = [run.span()]
-            if run.end() == end and run.end() - run.start() >= _SHORTEST_FOLDED:
-                lines += _folded(text, run)
+        end = done = start + len(run[0])
+        lines = [(start, end)]
+        if end - start >= _SHORTEST_FOLDED:
+            lines += _folded(text, start, end)
             done = lines[-1][1]
-            _add_run(layer, text, lines)
+        _add_run(layer, text, lines)
 
 
-def _folded(text: str, run: re.Match[str]) -> Iterator[Span]:
+def _folded(text: str, start: int, end: int) -> Iterator[Span]:
     """The lines that go on what a run begins: as long as it is, but for the last one."""
-    length, end = run.end() - run.start(), run.end()
+    length = end - start
     while (line := _FOLDED.match(text, end)) is not None and len(line[1]) <= length:
         yield line.span(1)
         end = line.end()

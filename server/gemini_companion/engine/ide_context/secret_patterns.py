@@ -14,20 +14,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-Place: TypeAlias = Literal["text", "run", "beginning", "behind a word"]
-"""Where matches of a rule stand: anywhere, within one run of token characters (`token_runs`), there with one of its
-needles as the beginning and no letter or digit before it, or as the beginning of a run behind a word and blanks. In a
-run each has `SHORTEST_RUN` characters or more.
+Place: TypeAlias = Literal["text", "run", "beginning"]
+"""Where matches of a rule stand: anywhere, within one run of token characters (`token_runs`), or there with one of its
+needles as the beginning and no letter or digit before it. In a run each has `SHORTEST_RUN` characters or more.
 """
 
 SHORTEST_RUN: Final = 15
 """Characters of the shortest secret that a run holds, `xapp-` and ten more."""
 RUN_CHARACTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-.~="
 """Whatever stands in a match of a rule whose place is a run."""
-LONGEST_WORD: Final = 10
-"""Characters of the longest word before a run, with its blanks."""
-LIKE_ASCII: Final = "\u0130\u0131\u017f\u212a"
-"""Letters that a pattern which ignores case takes for letters of ASCII: a text that has some is searched as a whole."""
 
 
 class Rule(NamedTuple):
@@ -35,9 +30,7 @@ class Rule(NamedTuple):
 
     kind: str
     needles: tuple[bytes, ...]
-    """One of these is in every match, or begins it: a quick test before the pattern runs. Of one that stands behind a
-    word, one of them is in the text.
-    """
+    """One of these is in every match, or begins it: a quick test before the pattern runs."""
     pattern: re.Pattern[str]
     """The secret is its group `secret`."""
     accepts: Callable[[str], bool] = lambda _: True
@@ -299,7 +292,8 @@ def _is_api_key(value: str) -> bool:
 _ONE_RUN = re.compile(r"[a-z]{20,}|[A-Z]{20,}")
 
 
-def _is_bearer(value: str) -> bool:
+def is_bearer(value: str) -> bool:
+    """Whether what stands behind `Bearer` or `Basic` is no word of a sentence."""
     if looks_random(value) or holds_login(value):
         return True
     return (unlike_words(value) or _ONE_RUN.fullmatch(value) is not None) and not is_placeholder(value)
@@ -444,13 +438,6 @@ RULES: Final[tuple[Rule, ...]] = (
             r"(?P<secret>\$(?:apr1|1|2[abxy]|5|6|7|y|argon2(?:id|i|d)|scrypt|pbkdf2(?:-sha[0-9]{1,3})?)\$[A-Za-z0-9./$=,+_-]{22,512}+)"
         ),
         place="text",
-    ),
-    Rule(
-        "credential",
-        (b"earer", b"asic", b"EARER", b"ASIC"),
-        re.compile(r"(?i)\b(?:bearer|basic)[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{16,2048}+={0,2}+)"),
-        _is_bearer,
-        "behind a word",
     ),
     Rule(
         "password",

@@ -20,9 +20,7 @@ from gemini_companion.engine.ide_context.secret_patterns import (
     KEY,
     KEY_NAME,
     KEY_WORDS,
-    LIKE_ASCII,
     LINE_START,
-    LONGEST_WORD,
     QUOTED,
     RULES,
     Rule,
@@ -161,16 +159,16 @@ def _any_of(words: Iterable[bytes]) -> bytes:
     return b"|".join(branches)
 
 
-_BEGUN: Final = re.compile(b"(?<![A-Za-z0-9])(?:%b)" % _any_of(_BEGINNINGS))
-_BEFORE_RUNS: Final = [(needle, number) for needle, number, place in _NEEDLES if place == "behind a word"]
+_BEGUN: Final = re.compile(b"[^A-Za-z0-9](?=(%b))" % _any_of(_BEGINNINGS))
+"""Begins with the sign before a token: to go from one of these to the next takes less time than to look behind each."""
 
 
 def _begun(sift: Sifted) -> Iterator[tuple[Rule, re.Match[str]]]:
     """What begins as tokens of an issuer do."""
     done: dict[int, int] = {}
-    for found in _BEGUN.finditer(sift.in_runs):
+    for found in _BEGUN.finditer(b"\n" + sift.in_runs):
         place = sift.place(found.start())
-        for number in _BEGINNINGS[found[0]]:
+        for number in _BEGINNINGS[found[1]]:
             if place < done.get(number, 0):
                 continue
             match = RULES[number].pattern.match(sift.text, place)
@@ -185,8 +183,6 @@ def _tried(sift: Sifted) -> set[int]:
     tried = {number for needle, number in _IN_TEXTS if needle in plain}
     if in_runs:
         tried.update([number for needle, number in _IN_RUNS if needle in in_runs])
-    if in_runs or _has_letters_like_ascii(sift.text):
-        tried.update([number for needle, number in _BEFORE_RUNS if needle in plain])
     return tried
 
 
@@ -197,13 +193,7 @@ def _searched(sift: Sifted, rule: Rule) -> Sequence[Span]:
             bisect_right(sift.starts, place) - 1 for needle in rule.needles for place in places_of(sift.plain, needle)
         }
         return [sift.runs[number] for number in sorted(numbers) if number >= 0]
-    if rule.place == "text" or _has_letters_like_ascii(sift.text):
-        return [(0, len(sift.text))]
-    return joined((max(0, start - LONGEST_WORD), end) for start, end in sift.runs)
-
-
-def _has_letters_like_ascii(text: str) -> bool:
-    return not text.isascii() and any(letter in text for letter in LIKE_ASCII)
+    return [(0, len(sift.text))]
 
 
 _MASK: Final = b"[masked: "

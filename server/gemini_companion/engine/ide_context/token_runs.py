@@ -5,10 +5,11 @@ They are found by two passes of C over the text, one byte a character, however m
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import Final, NamedTuple, TypeAlias
+from typing import AnyStr, Final, NamedTuple, TypeAlias
 
 from gemini_companion.engine.ide_context.secret_patterns import RUN_CHARACTERS, SHORTEST_RUN
 
@@ -18,7 +19,8 @@ _IN, _OUT = b"x", b" "
 _MASK: Final = bytes.maketrans(
     bytes(range(256)), bytes(_IN[0] if chr(n) in RUN_CHARACTERS else _OUT[0] for n in range(256))
 )
-_SHORTEST: Final = _IN * SHORTEST_RUN
+_LONG: Final = re.compile(_IN * SHORTEST_RUN + _IN + b"*+")
+"""Begins with letters alone, for which `re` has a search that is faster than one run after the other by `find`."""
 
 
 class Sifted(NamedTuple):
@@ -45,16 +47,7 @@ class Sifted(NamedTuple):
 def sifted(text: str) -> Sifted:
     """Find the runs of a text. Linear in its length."""
     plain = text.encode("ascii", "replace")
-    mask = plain.translate(_MASK)
-    runs: list[Span] = []
-    found, done = mask.find(_SHORTEST), 0
-    while found >= 0:
-        start = mask.rfind(_OUT, done, found) + 1 or done
-        done = mask.find(_OUT, found)
-        if done < 0:
-            done = len(mask)
-        runs.append((start, done))
-        found = mask.find(_SHORTEST, done)
+    runs = [found.span() for found in _LONG.finditer(plain.translate(_MASK))]
     starts = [start for start, _ in runs]
     lines = [0, *accumulate(end - start + 1 for start, end in runs[:-1])] if runs else []
     return Sifted(text, plain, runs, starts, lines, b"\n".join([plain[start:end] for start, end in runs]))
@@ -71,9 +64,9 @@ def joined(spans: Iterable[Span]) -> list[Span]:
     return apart
 
 
-def places_of(plain: bytes, word: bytes) -> Iterator[int]:
+def places_of(text: AnyStr, word: AnyStr) -> Iterator[int]:
     """Wherever a word begins, without those that begin within another one of it."""
-    found = plain.find(word)
+    found = text.find(word)
     while found >= 0:
         yield found
-        found = plain.find(word, found + len(word))
+        found = text.find(word, found + len(word))
