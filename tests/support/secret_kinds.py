@@ -1,16 +1,22 @@
-"""Forty kinds of secrets that open nothing, and twelve ways in which a text may wrap what it says."""
+"""Seventy kinds of secrets that open nothing, and thirty ways in which a text may wrap what it says."""
 
 from __future__ import annotations
 
 import base64
+import bz2
 import gzip
 import html
+import io
 import json
+import lzma
+import quopri
 import random
 import string
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 _HEX: Final = "0123456789abcdef"
 _UPPER: Final = string.ascii_uppercase + "234567"
@@ -23,6 +29,9 @@ def kinds(seed: int) -> dict[str, tuple[str, str]]:
 
     def run(length: int, alphabet: str = _ALL) -> str:
         return "".join(chance.choice(alphabet) for _ in range(length))
+
+    def uuid() -> str:
+        return "-".join(run(length, _HEX) for length in (8, 4, 4, 4, 12))
 
     digits, lower = string.digits, string.ascii_lowercase
     basic = base64.b64encode(f"me:{run(14)}".encode()).decode()
@@ -42,6 +51,18 @@ def kinds(seed: int) -> dict[str, tuple[str, str]]:
         "hugging face": "hf_" + run(34),
         "sendgrid": f"SG.{run(22)}.{run(43)}",
         "jwt": f"eyJ{run(20)}.eyJ{run(30)}.{run(43)}",
+        "sonar": "squ_" + run(40, _HEX),
+        "artifactory": "AKCp" + run(69),
+        "artifactory's reference": "cmVmdGtuOj" + run(54),
+        "plaid": f"access-production-{uuid()}",
+        "dropbox": "sl." + run(135, _ALL + "-_"),
+        "mapbox": f"sk.eyJ1Ijoi{run(60)}.{run(22)}",
+        "fireworks": "fw_" + run(24),
+        "firecrawl": "fc-" + run(32, _HEX),
+        "clickup": f"pk_{run(8, digits)}_{run(32, string.ascii_uppercase + digits)}",
+        "of no issuer that is known": "zorp-dev-" + run(32),
+        "of no issuer, in small letters": "zorp_" + run(48, lower + digits),
+        "of no issuer, in two parts": f"zorpk_{run(6)}_{run(63)}",
         "digitalocean": "dop_v1_" + run(64, _HEX),
         "vault": "hvs." + run(90),
         "databricks": "dapi" + run(32, _HEX),
@@ -64,6 +85,19 @@ def kinds(seed: int) -> dict[str, tuple[str, str]]:
         "duffel, which Betterleaks alone knows": "duffel_live_" + run(43),
     }
     said = {
+        "jwt behind a low line": (f"eyJ{run(20)}.eyJ{run(30)}.{run(43)}", "the ci_{}"),
+        "jwt behind a hyphen": (f"eyJ{run(20)}.eyJ{run(30)}.{run(43)}", "the build-{}"),
+        "putty": (run(64, _ALL + "+/"), "PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 1\n{}\nPrivate-MAC: 0"),
+        "braintree": (run(32, _HEX), f"access_token$production${run(16, lower + digits)}${{}}"),
+        "azure devops": (run(52, lower + "234567"), "AZURE_DEVOPS_EXT_PAT={}"),
+        "asana": (f"2/{run(16, digits)}/{run(16, digits)}:{run(32, _HEX)}", "ASANA_TOKEN={}"),
+        "laravel": (base64.b64encode(bytes(chance.randrange(256) for _ in range(32))).decode(), "APP_KEY=base64:{}"),
+        "launchdarkly": (f"sdk-{uuid()}", "LAUNCHDARKLY_SDK_KEY={}"),
+        "option with a sign": (run(14, lower) + "7", "wget --user=me --password={} https://example.com/f"),
+        "option within an option": (run(14, lower) + "7", "helm upgrade x ./x --set auth.password={}"),
+        "keytool": (run(12), "keytool -list -keystore k.jks -storepass {}"),
+        "sqlplus": (run(14), "sqlplus scott/{}@orcl"),
+        "pgpass": (run(14), "db.example.com:5432:shop:app:{}"),
         "bearer": (run(40, lower), "Authorization: Bearer {}"),
         "token": (run(24), "Authorization: Token {}"),
         "basic": (basic, "Authorization: Basic {}"),
@@ -94,8 +128,25 @@ def _notebook(text: str) -> str:
     return json.dumps({"cells": [cell]}, indent=1)
 
 
-def _base64(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
+def _base64(text: str | bytes) -> str:
+    return base64.b64encode(text.encode() if isinstance(text, str) else text).decode()
+
+
+def _zip(text: str) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("app.conf", (2026, 1, 1, 0, 0, 0)), text)
+    return made.getvalue()
+
+
+def _mail(text: str) -> str:
+    said = f"Hello,\nhere is what you asked for, in a line that is broken: {text} bye\n"
+    return "Content-Transfer-Encoding: quoted-printable\n\n" + quopri.encodestring(said.encode()).decode()
+
+
+def _found_by_grep(text: str) -> str:
+    shown = f"\x1b[01;31m\x1b[K{text[3:9]}\x1b[m\x1b[K"
+    return f"\x1b[35mconf\x1b[m\x1b[36m:\x1b[m{text[:3]}{shown}{text[9:]}"
 
 
 WRAPPINGS: Final[Mapping[str, Callable[[str], str]]] = {
@@ -114,5 +165,25 @@ WRAPPINGS: Final[Mapping[str, Callable[[str], str]]] = {
     "base64 in lines": lambda text: (
         f"begin\n{_lines('some text before it, and so on. ' * 4 + text + ' behind it')}\n\nend"
     ),
-    "compressed": lambda text: "data: " + base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode(),
+    "compressed": lambda text: "data: " + _base64(gzip.compress(text.encode(), mtime=0)),
+    "compressed, in hexadecimal digits": lambda text: "blob " + gzip.compress(text.encode(), mtime=0).hex(),
+    "compressed by zlib": lambda text: "data: " + _base64(zlib.compress(text.encode())),
+    "compressed by bzip2": lambda text: "data: " + _base64(bz2.compress(text.encode())),
+    "compressed by xz": lambda text: "data: " + _base64(lzma.compress(text.encode())),
+    "an archive": lambda text: "data: " + _base64(_zip(text)),
+    "hexadecimal digits of SQL": lambda text: f"INSERT INTO t VALUES (0x{text.encode().hex().upper()});",
+    "hexadecimal digits of PostgreSQL": lambda text: f"INSERT INTO t VALUES ('\\x{text.encode().hex()}');",
+    "UTF-16 of PowerShell": lambda text: "powershell -enc " + _base64(text.encode("utf-16-le")),
+    "UTF-16 of a file": lambda text: "data: " + _base64(text.encode("utf-16")),
+    "UTF-16, the other way": lambda text: "data: " + _base64(text.encode("utf-16-be")),
+    "UTF-16 as text": lambda text: "begin " + "\0".join(text) + "\0 end",
+    "base32": lambda text: "data: " + base64.b32encode(text.encode()).decode(),
+    "a mail": _mail,
+    "a form": lambda text: f"a=1%262&conf={quote_plus(text)}&b=%31",
+    "shown by grep": _found_by_grep,
+    "blanks of a word processor": lambda text: text.replace(" ", "\u00a0"),
+    "an element": lambda text: f"<x><![CDATA[{text}]]></x>",
+    "a cell of a table": lambda text: '1,"' + text.replace('"', '""') + '",x',
+    "a string of SQL": lambda text: "INSERT INTO t VALUES ('" + text.replace("'", "''") + "');",
+    "lines of a diff": lambda text: "@@ -1 +1 @@\n" + "\n".join(f"+{line}" for line in text.split("\n")),
 }

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import bz2
 import json
+import lzma
 import random
 import string
+import zlib
 
 import pytest
 from hypothesis import given, settings
@@ -33,12 +36,36 @@ def layers_left(text: str) -> str:
 
 
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_is_found_in_each_wrapping(kind: str, wrapping: str) -> None:
-    secret, text = KINDS[kind]
-    wrapped = WRAPPINGS[wrapping](text)
-    assert secret in layers_left(wrapped)
-    assert secret not in layers_left(masked(wrapped))
+def test_each_kind_is_found_in_each_wrapping(wrapping: str) -> None:
+    unread, left = list[str](), list[str]()
+    for kind, (secret, text) in KINDS.items():
+        wrapped = WRAPPINGS[wrapping](text)
+        if secret not in layers_left(wrapped):
+            unread.append(kind)
+        elif secret in layers_left(masked(wrapped)):
+            left.append(kind)
+    assert (unread, left) == ([], [])
+
+
+@pytest.mark.parametrize("wrapping", ["an archive", "compressed by xz", "compressed by bzip2", "compressed by zlib"])
+def test_what_begins_like_something_compressed_and_is_none_harms_nothing(wrapping: str) -> None:
+    encoded = WRAPPINGS[wrapping](KINDS["github"][1])
+    for length in range(20, len(encoded), 7):
+        cut = encoded[:length] + "A" * 40
+        assert masked(f"{cut} and {KINDS['gitlab'][1]}").endswith(" and \0")
+
+
+def test_what_unpacks_to_more_than_is_looked_at_is_read_as_far_as_that() -> None:
+    text = KINDS["github"][1] + "\n" + "x" * 50_000_000
+    for packed in (zlib.compress(text.encode()), bz2.compress(text.encode()), lzma.compress(text.encode())):
+        encoded = base64.b64encode(packed).decode()
+        assert masked(f"a {encoded} b") == "a \0 b"
+        assert max(len(sift.text) for sift, _ in layers(encoded)) < 2_000_000 + len(encoded)
+
+
+def test_a_line_of_a_command_is_no_blank_of_a_form() -> None:
+    text = "curl 'https://h/?a=%20b' && echo 1+2+3 && x=a+b"
+    assert layers_left(text).count("1+2+3") == len([sift for sift, _ in layers(text)])
 
 
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
@@ -83,7 +110,7 @@ def test_a_key_behind_an_escape_on_the_edge_of_two_slices_is_found() -> None:
                                     "\x1b[31m", "\u200b", "%250A", "\\\\\\\\n", "&quot;", "_", "é"])  # fmt: skip
 def test_the_letters_of_an_escape_are_no_part_of_what_it_stands_before(escape: str) -> None:
     for name, (secret, text) in KINDS.items():
-        if text == secret and (name, escape) != ("jwt", "_"):  # whose own alphabet has that sign
+        if text == secret and not (escape == "_" and name.startswith("of no issuer")):  # `_` may be its own
             assert secret not in masked(f"begin{escape}{text}{escape}end"), name
 
 

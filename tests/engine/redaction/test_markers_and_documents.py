@@ -16,6 +16,7 @@ from gemini_companion.engine.redaction import mask
 from gemini_companion.engine.redaction.documents import redacted_document
 from gemini_companion.engine.redaction.finding import SLICE, all_secrets
 from gemini_companion.engine.redaction.markers import OPENING, escaped, ids_in, marker, replaced, restored
+from tests.support.secret_kinds import kinds
 
 TOKEN = "ghp_" + "Zx9Kq2LmT7vBn4RwYc8Hd3Jf6Gs1Pa5Ue0Xi"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA7x9Qm2Zt5Lk8\n" * 20 + "-----END RSA PRIVATE KEY-----"
@@ -111,3 +112,12 @@ def test_any_text_comes_back_from_its_markers(text: str) -> None:
     written = replaced(text, all_secrets(text), ids)
     assert restored(written.encode(), ids.secrets.get, in_json=False).decode() == text
     assert restored(escaped(text).encode(), ids.secrets.get, in_json=False).decode() == text
+
+
+@pytest.mark.parametrize("name", ["mailgun", "firecrawl"])
+def test_a_key_that_looks_like_an_id_of_ours_is_replaced_and_an_id_is_not(name: str) -> None:
+    secret, own = kinds(3)[name][0], f"call-{'0a1b2c3d' * 4}"
+    redacted = redacted_document(json.dumps({"id": own, "args": {"x": secret, "y": [secret]}}).encode(), Ids())
+    assert redacted is not None
+    assert secret.encode() not in redacted
+    assert own.encode() in redacted

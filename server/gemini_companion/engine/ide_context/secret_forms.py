@@ -94,12 +94,21 @@ def _is_given(value: str) -> bool:
 _NAME: Final = re.compile(r"[A-Z]?[a-z]+\d|[a-z]+\d[a-z]*|v?\d+|[A-Z_]+\d?|0x[0-9a-fA-F]+|[0-9a-f]{7,64}")
 
 
+def is_given_to_program(text: str, lower: bytes, key: Span, value: str) -> bool:
+    """Whether `password=X` is an argument of a program that takes secrets, whatever the value looks like."""
+    if text[key[1] : key[1] + 1] != "=" or len(value) < 3 or value[0] == "-" or is_placeholder(value):
+        return False
+    return _names_program(lower[max(0, key[0] - _BEFORE) : key[0]])
+
+
 def _is_command(before: bytes) -> bool:
     """Whether a line, as far as it goes, is a command: a program that takes secrets, or a prompt, begins it."""
+    return _PROMPT_BEFORE.search(before) is not None or _names_program(before)
+
+
+def _names_program(before: bytes) -> bool:
     line = before[before.rfind(b"\n") + 1 :]
-    return _PROMPT_BEFORE.search(before) is not None or any(
-        word.rsplit(b"/")[-1] in _OF_PROGRAMS for word in re.split(rb"[\s\"'`;|&()]+", line)
-    )
+    return any(word.lstrip(b"-") in _OF_PROGRAMS for word in re.split(rb"[^a-z0-9_.-]+", line))
 
 
 # -- behind the options of programs
@@ -137,6 +146,7 @@ _OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     "kubectl": (),
     "svn": (),
     "wpa_passphrase": (),
+    **dict.fromkeys(("keytool", "jarsigner"), ("-storepass", "-keypass")),
     **dict.fromkeys(
         ("mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlcheck", "mysqlsh", "mariadb", "mariadb-dump"), ("-p",)
     ),
@@ -169,6 +179,8 @@ _STEMS: Final = tuple(
 )
 """One of these is in the name of every program."""
 _WORD: Final = re.compile(r"[^\s|;&]{1,1024}+|[|;&]")
+_NAME_LAST: Final = re.compile(r"(?s)\A.*[^A-Za-z0-9_.-]|\A-")
+"""What stands before the name of a program: folders, the opening of a string or of an element, the sign of a diff."""
 _LINE: Final = 2048
 """Characters of a command that are looked at."""
 _QUOTES: Final = "\"'`"
@@ -215,7 +227,7 @@ def _arguments(text: str, start: int, end: int) -> Iterator[Span]:
     for found in _WORD.finditer(text, start, end):
         word, first = found[0], found.start()
         bare = word.strip("\"'`,()[]\\$")
-        program = _OPTIONS.get(bare.rsplit("/", 1)[-1].lower())
+        program = _OPTIONS.get(_NAME_LAST.sub("", bare).lower()) if bare[:2] != "--" else None
         span = None
         if program is not None:
             options, wanted, words = program, None, set()
@@ -310,7 +322,7 @@ _SINGLE: Final = re.compile(
 
 _PORT: Final = Form(
     re.compile(
-        rb"(?<![^\s\"'`>])[a-z0-9.*_-]{1,253}+:(?:543[0-9]|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<secret>[^\s:\"'`,]{3,256})"
+        rb"(?<![^\s\"'`>+\[=])[a-z0-9.*_-]{1,253}+:(?:543[0-9]|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<secret>[^\s:\"'`,<]{3,256})"
     ),
     lead=b"abcdefghijklmnopqrstuvwxyz0123456789.*_-",
 )
@@ -374,7 +386,7 @@ FORMS: Final[tuple[tuple[bytes, tuple[Form, ...]], ...]] = (
         (
             Form(
                 re.compile(
-                    rb"\bidentified\s{1,8}+(?:with\s{1,8}+\S{1,64}+\s{1,8}+)?(?:by|as)\s{1,8}+(?:password\s{1,8}+)?+\\{0,8}+[\"'](?P<secret>[^\s\"'`\\]{3,256}+)"
+                    rb"\bidentified\s{1,8}+(?:with\s{1,8}+\S{1,64}+\s{1,8}+)?(?:by|as)\s{1,8}+(?:password\s{1,8}+)?+\\{0,8}+[\"']{1,2}+(?P<secret>[^\s\"'`\\]{3,256}+)"
                 ),
             ),
             Form(
@@ -403,6 +415,17 @@ FORMS: Final[tuple[tuple[bytes, tuple[Form, ...]], ...]] = (
             ),
         ),
     ),
+    (
+        b"sqlplus",
+        (
+            Form(
+                re.compile(
+                    rb"\bsqlplus(?:[ \t]{1,4}+-[a-z0-9]{1,8}+){0,4}[ \t]{1,4}+"
+                    rb"[\"']?[a-z0-9_$#.]{1,64}+/(?P<secret>[^\s@\"'/]{3,128}+)@"
+                )
+            ),
+        ),
+    ),
     (b":543", (_PORT,)),
     (b":*:", (_PORT,)),
     (b"sessi", (_SESSION_ID,)),
@@ -415,7 +438,7 @@ FORMS: Final[tuple[tuple[bytes, tuple[Form, ...]], ...]] = (
 _COOKIE: Final = re.compile(
     rb"\bcookies?\\{0,8}+[\"'`]?[ \t]{0,8}+(?:=>|[:=,])[ \t]{0,8}+(?:\\{0,8}+[\"'`])?+(?=[a-z0-9_.$-]{1,64}+=)"
 )
-_PAIR: Final = re.compile(r"[ \t]{0,8}([A-Za-z0-9_.$-]{1,64}+)=([^;,\s\"'`\\]{0,4096}+);?")
+_PAIR: Final = re.compile(r"[ \t]{0,8}([A-Za-z0-9_.$-]{1,64}+)=([^;,\s\"'`\\<>\[\]]{0,4096}+);?")
 _SESSION: Final = re.compile(r"(?i)sess|sid\b|auth|token|jwt|login|remember|csrf|xsrf|secret|key|\bid\b")
 
 

@@ -1,8 +1,8 @@
 """What stands behind escapes and encodings in a text, and where: the next layer, which may have another behind it.
 
-Escapes of programming languages, of JSON, of addresses and of HTML, colours of terminals, base64 (also of addresses,
-in lines, compressed by gzip, of UTF-16) and hexadecimal digits. Whoever looks for something looks through `layers` with
-all that he has. Nothing here says what is a secret.
+Escapes of programming languages, of JSON, of addresses, of HTML and of mails, colours of terminals, base64 (also of
+addresses, and in lines), base32 and hexadecimal digits; in these also what gzip, zlib, zip, bzip2 and xz packed, and
+UTF-16. Whoever looks for something looks through `layers` with all that he has. Nothing here says what is a secret.
 
 A layer has what changes alone, with what stands near it. Each is at most twice as long as the one before (what was
 compressed has a bound of its own), and is made in time proportional to that.
@@ -10,13 +10,15 @@ compressed has a bound of its own), and is made in time proportional to that.
 
 from __future__ import annotations
 
+import base64
 import binascii
 import html
 import re
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from gemini_companion.engine.ide_context.token_runs import Sifted, Span, joined, places_of, sifted
@@ -42,8 +44,14 @@ _ESCAPES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("&", re.compile(r"&(?:amp;){0,8}(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-zA-Z]{2,8});")),
     ("\x1b", re.compile(r"\x1b\[[0-9;:?]{0,32}[A-Za-z]")),
 )
-"""By the sign that each begins with. One that is escaped again and again is one: `\\\\n`, `%250A`, `&amp;quot;`."""
+"""By what each begins with. One that is escaped again and again is one: `\\\\n`, `%250A`, `&amp;quot;`."""
+_PLUS: Final = 256
+"""Characters from an escape of an address within which a `+` is a blank of a form."""
+_BLANK: Final = re.compile(r"[ \n\"']")
+_OF_MAIL: Final = re.compile(r"=(?:3D|(?<=[^\r\n]{60}=)\r?\n)")
+"""Of quoted-printable: a sign `=`, and the end of a long line that goes on."""
 _UNSEEN: Final = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_BLANKS: Final = "\u00a0\u2002\u2003\u2007\u2008\u2009\u202f\u3000"
 _SIGNS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": "\n", "v": "\n", "0": " "}
 _BESIDE: Final = re.compile(r"[A-Za-z0-9+/_.~=-]{10}")
 _IN_A_TOKEN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-.~=:@")
@@ -82,12 +90,74 @@ _SHORTEST_FOLDED: Final = 40
 _QUAD = "[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
 _ASCII: Final = re.compile(f"(?:{_QUAD}){{5}}")
 """Base64 of fifteen characters of ASCII, which one of a million random runs is."""
-_HEXADECIMAL: Final = re.compile(r"[0-9A-Fa-f]{32,}+")
+_HEXADECIMAL: Final = re.compile(r"(?:0?[xX])?([0-9A-Fa-f]{32,}+)")
+"""SQL has `0x` before them, or an `x`."""
+_BASE32: Final = re.compile(r"[A-Z2-7]{32,}+")
+_PRINTABLE: Final = re.compile(rb"[\t\n\r -~]{16,}+")
 _HEX_ASCII: Final = re.compile(r"(?:0[9AaDd]|[2-7][0-9A-Fa-f]){12}")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
-_GZIP: Final = "H4sI"
 _INFLATED: Final = 1024 * 1024
-"""Bytes of compressed data that are looked at."""
+"""Bytes that are looked at of what was compressed."""
+_MEMORY: Final = 64 * 1024 * 1024
+"""Bytes that xz may need for that."""
+
+
+def _gzip(data: bytes) -> bytes:
+    return zlib.decompressobj(wbits=31).decompress(data, _INFLATED)
+
+
+def _zlib(data: bytes) -> bytes:
+    return zlib.decompressobj().decompress(data, _INFLATED)
+
+
+def _bzip2(data: bytes) -> bytes:
+    import bz2
+
+    return bz2.BZ2Decompressor().decompress(data, _INFLATED)
+
+
+def _xz(data: bytes) -> bytes:
+    import lzma
+
+    return lzma.LZMADecompressor(memlimit=_MEMORY).decompress(data, _INFLATED)
+
+
+def _zip(data: bytes) -> bytes:
+    """What stands in the files of an archive."""
+    import io
+    import zipfile
+
+    pieces: list[bytes] = []
+    left = _INFLATED
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for member in archive.infolist():
+            if left > 0 and not member.flag_bits & 1:  # which a closed one has
+                with archive.open(member) as opened:
+                    pieces.append(opened.read(left))
+                left -= len(pieces[-1])
+    return _APART.encode().join(pieces)
+
+
+_PACKED: Final[Mapping[str, Callable[[bytes], bytes]]] = {
+    "H4sI": _gzip,
+    "1f8b08": _gzip,
+    "UEsDB": _zip,
+    "504b0304": _zip,
+    "QlpoO": _bzip2,
+    "425a68": _bzip2,
+    "/Td6WFoA": _xz,
+    "fd377a585a00": _xz,
+    "eJ": _zlib,
+    "eN": _zlib,
+    "eA": _zlib,
+    "eF": _zlib,
+    "7801": _zlib,
+    "785e": _zlib,
+    "789c": _zlib,
+    "78da": _zlib,
+}
+"""By how it begins in base64 and in hexadecimal digits."""
+_PACKED_STARTS: Final = tuple(_PACKED)
 
 
 _Piece: TypeAlias = tuple[int, int, int, int]
@@ -207,12 +277,38 @@ def _add_unescaped(layer: Layer, sift: Sifted) -> None:
         for found in pattern.finditer(text)
         if (plain := _unescaped(found[0])) is not None
     ]
+    if b"=3D" in sift.in_runs or b"uoted-printable" in sift.in_runs:
+        escapes += [(*found.span(), "=" if found[0] == "=3D" else "") for found in _OF_MAIL.finditer(text)]
+    escapes += [(place, place + 1, "") for place in places_of(sift.plain, b"\0")]  # UTF-16 that was read as bytes
+    escapes += [(place, place + 1, " ") for place in _pluses(text, escapes)]
     if not text.isascii():
-        for sign in _UNSEEN:
-            escapes += [(place, place + 1, "") for place in places_of(text, sign)]
+        for signs, plain in ((_UNSEEN, ""), (_BLANKS, " ")):
+            escapes += [(place, place + 1, plain) for sign in signs for place in places_of(text, sign)]
     if not escapes:
         return
     escapes.sort()
+    _add_windows(layer, sift, escapes)
+    if "\x1b" in text:  # a colour begins a word, and it may also stand within one, as where `grep` shows what it found
+        _add_windows(layer, sift, [(start, end, "" if text[start] == "\x1b" else sign) for start, end, sign in escapes])
+
+
+def _pluses(text: str, escapes: Sequence[tuple[int, int, str]]) -> Iterator[int]:
+    """Where a `+` stands for a blank, as it does beside `%0A`."""
+    if "%" not in text or "+" not in text:
+        return
+    bounds = [(0, 0), *((start, end) for start, end, _ in escapes if text[start] == "%"), (len(text), len(text))]
+    for (_, start), (end, _) in pairwise(bounds):
+        pluses = list(places_of(text[start:end], "+"))
+        if pluses:
+            first = _BLANK.search(text, start, end)
+            last = max(start, *(text.rfind(blank, start, end) for blank in " \n\"'"))
+            behind = min(first.start() if first else end, start + _PLUS) if start else 0
+            before = max(last, end - _PLUS) if end < len(text) else end
+            yield from (start + plus for plus in pluses if start + plus < behind or start + plus > before)
+
+
+def _add_windows(layer: Layer, sift: Sifted, escapes: Sequence[tuple[int, int, str]]) -> None:
+    text = sift.text
     if len(escapes) * _DENSE > len(text):
         layer.add_unescaped(text, (0, len(text)), escapes)
         layer.close()
@@ -258,6 +354,7 @@ def _windows(sift: Sifted, escapes: Sequence[tuple[int, int, str]]) -> Iterator[
     for start, end, sign in escapes:
         if (
             (sign and _IN_A_TOKEN.issuperset(sign))
+            or text[start] == "="  # a word may go on behind it
             or _BESIDE.match(text, end)
             or (start >= 10 and _BESIDE.match(text, start - 10, start))
             or is_told(start, end)
@@ -317,28 +414,46 @@ def _add_run(layer: Layer, text: str, lines: Sequence[Span]) -> None:
     """What a run says, or the lines of one, if it is a text that somebody encoded."""
     encoded = "".join([text[start:end] for start, end in lines]).rstrip("=")
     whole = lines[0][0], lines[-1][1]
-    if _HEXADECIMAL.fullmatch(encoded):
-        found = _HEX_ASCII.search(encoded)
-        if found is not None:
-            offset = found.start() % 2
-            _add_bytes(
-                layer, bytes.fromhex(encoded[offset : offset + (len(encoded) - offset) // 2 * 2]), lines, offset, 2, 1
-            )
+    digits = _HEXADECIMAL.fullmatch(encoded)
+    if (digits[1].lower() if digits else encoded).startswith(_PACKED_STARTS):
+        unpacked = _unpacked(encoded)
+        if unpacked:
+            layer.add(unpacked, whole, 0)
             layer.close()
             return
-    if encoded.startswith(_GZIP):
-        layer.add(_inflated(_from_base64(encoded)), whole, 0)
+    if digits is not None:
+        found = _HEX_ASCII.search(encoded, digits.start(1))
+        if found is not None:
+            offset = digits.start(1) + (found.start() - digits.start(1)) % 2
+            _add_bytes(layer, _from_hex(encoded[offset:]), lines, offset, 2, 1)
+            layer.close()
+            return
+    if _BASE32.fullmatch(encoded):
+        data = _from_base32(encoded)
+        if _PRINTABLE.fullmatch(data):
+            layer.add(data.decode("ascii"), whole, 0)
+            layer.close()
+            return
+    wide = _wide(encoded)
+    if wide:
+        layer.add(wide, whole, 0)
         layer.close()
         return
     found = _ASCII.search(encoded)
     if found is None:
         return
-    data = _from_base64(encoded[found.start() % 4 :])
-    if len(data) > 16 and not any(data[1:32:2]):  # UTF-16, as PowerShell has it
-        layer.add(data[::2].decode("latin-1"), whole, 0)
-    else:
-        _add_bytes(layer, data, lines, found.start() % 4, 4, 3)
+    _add_bytes(layer, _from_base64(encoded[found.start() % 4 :]), lines, found.start() % 4, 4, 3)
     layer.close()
+
+
+def _wide(encoded: str) -> str:
+    """What base64 of UTF-16 says, as PowerShell has it; nothing of anything else."""
+    if encoded.count("A", 0, 128) * 5 < min(len(encoded), 128):
+        return ""
+    data = _from_base64(encoded)
+    if data.count(0, 0, 64) * 5 < min(len(data), 64) * 2:
+        return ""
+    return data.lstrip(b"\xff\xfe").replace(b"\0", b"").decode("latin-1")
 
 
 def _add_bytes(layer: Layer, data: bytes, lines: Sequence[Span], offset: int, up: int, down: int) -> None:
@@ -357,13 +472,12 @@ def _add_bytes(layer: Layer, data: bytes, lines: Sequence[Span], offset: int, up
 
 def decoded_whole(encoded: str) -> str | None:
     """The text that base64 stands for as a whole, one character a byte; `None` for a picture and the like."""
-    if encoded.startswith(_GZIP):
-        return _inflated(_from_base64(encoded)) or None
+    if encoded.startswith(_PACKED_STARTS) and (unpacked := _unpacked(encoded)):
+        return unpacked
+    if wide := _wide(encoded.rstrip("=")):
+        return wide
     found = _ASCII.search(encoded, 0, WHOLE)
-    if found is None:
-        return None
-    data = _from_base64(encoded[found.start() % 4 :].rstrip("="))
-    return (data if any(data[1:32:2]) else data[::2]).decode("latin-1")
+    return _from_base64(encoded[found.start() % 4 :].rstrip("=")).decode("latin-1") if found is not None else None
 
 
 def _from_base64(encoded: str) -> bytes:
@@ -376,8 +490,24 @@ def _from_base64(encoded: str) -> bytes:
         return b""
 
 
-def _inflated(data: bytes) -> str:
+def _from_hex(encoded: str) -> bytes:
+    return bytes.fromhex(encoded[: len(encoded) // 2 * 2])
+
+
+def _from_base32(encoded: str) -> bytes:
     try:
-        return zlib.decompressobj(wbits=31).decompress(data, _INFLATED).decode("latin-1")
-    except zlib.error:
+        return base64.b32decode(encoded + "=" * (-len(encoded) % 8))
+    except binascii.Error:
+        return b""
+
+
+def _unpacked(encoded: str) -> str:
+    """What was compressed before it was encoded; nothing if it was not."""
+    digits = _HEXADECIMAL.fullmatch(encoded)
+    known = digits[1].lower() if digits is not None else encoded
+    data = _from_hex(known) if digits is not None else _from_base64(encoded.rstrip("="))
+    unpack = next(unpack for start, unpack in _PACKED.items() if known.startswith(start))
+    try:
+        return unpack(data).decode("latin-1")
+    except Exception:  # bytes that only begin like that: each packer has faults of its own, and some of Python's
         return ""

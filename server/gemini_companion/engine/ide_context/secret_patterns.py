@@ -183,7 +183,8 @@ def is_credential(key: str, value: str, *, literal: bool) -> bool:
 
 
 KEY: Final = re.compile(
-    rb"pass(?:word|wd|phrase|(?![a-z]))|pwd|secret|token|credential|(?:api|access|account|auth|encryption|private|shared|subscription|signing|master|admin|license)[_-]?key"
+    rb"pass(?:word|wd|phrase|(?![a-z]))|pwd|secret|token|credential"
+    rb"|(?:api|access|account|app|auth|encryption|private|preshared|shared|subscription|signing|session|sdk|master|admin|license|deploy|webhook)[_-]?key"
 )
 """A key that names a secret, in lower case."""
 KEY_WORDS: Final[tuple[tuple[bytes, int, int], ...]] = (
@@ -201,13 +202,17 @@ _ASSIGNED = (
     r"(?:=>|:=|={1,3}+|:|>)[ \t]{0,16}+"
 )
 QUOTED: Final = re.compile(
-    _ASSIGNED + r"[BFRUbfru]{0,2}+\\?(?P<quote>[\"'`])(?P<secret>[^\s\"'`\\]{6,512}+)\\?(?P=quote)"
+    _ASSIGNED
+    + r"[BFRUbfru]{0,2}+\\?(?P<quote>\"{1,2}+|'{1,2}+|`)(?:base64:)?+(?P<secret>[^\s\"'`\\]{6,512}+)\\?(?P=quote)"
 )
 BARE: Final = re.compile(
-    _ASSIGNED + r"(?P<secret>[A-Za-z0-9+/_~!@#$%^*?-][A-Za-z0-9+/_.~!@#$%^*?-]{5,511}+={0,2}+)(?=[\s\"'`;,&)}\]<\\]|\Z)"
+    _ASSIGNED
+    + r"(?:base64:)?+(?P<secret>[A-Za-z0-9+/_~!@#$%^*?-][A-Za-z0-9+/_.:~!@#$%^*?-]{5,511}+={0,2}+)"
+    + r"(?=[\s\"'`;,&)}\]<\\]|\Z)"
 )
 QUOTED_VALUE: Final = (
-    r"(?:(?P<quote>\\{0,8}+[\"'`])(?P<quoted>[^\"'`\\\n]{3,512}+)|(?P<bare>[^\s\"'`\\<>(){}\[\]|&;,]{3,512}+))"
+    r"(?:(?P<quote>\\{0,8}+(?:\"{1,2}+|'{1,2}+|`))(?P<quoted>[^\"'`\\\n]{3,512}+)"
+    r"|(?P<bare>[^\s\"'`\\<>(){}\[\]|&;,]{3,512}+))"
 )
 """What stands behind a word apart from it: in quotes, or up to a blank."""
 LINE_START: Final = re.compile(r"(?:\A|[\r\n])[ \t-]*(?:export )?[\w.-]*\Z")
@@ -273,6 +278,12 @@ _PEM = (
 )
 
 
+_PUTTY = (
+    rf"PuTTY-User-Key-File(?:(?!Private-Lines)[\s\S]){{0,4096}}+Private-Lines: [0-9]{{1,4}}{_BETWEEN}{{1,16}}+"
+    rf"(?P<secret>(?:[A-Za-z0-9/=+]{{16,}}+{_BETWEEN}*+)++)"
+)
+
+
 def _varied(value: str) -> bool:
     """Whether what follows a short or ordinary beginning is no name: random, or letters as in no word."""
     return "AAAA" not in value and (looks_random(value) or unlike_words(value))
@@ -321,8 +332,26 @@ def holds_login(value: str) -> bool:
     return bool(colon and password) and all(32 <= byte < 127 for byte in name + password)
 
 
+CHANCE: Final = re.compile(rb"[_-](?P<body>[A-Za-z0-9]{30,512}+)(?![A-Za-z0-9_+/-])")
+"""Thirty or more letters and digits that end a run: what chance chose in the token of an issuer that the table does not
+know. Ids of calls and answers are shorter, digests have small letters alone.
+"""
+KIND_BEFORE: Final = re.compile(
+    rb"(?:\A|[^A-Za-z0-9_-])(?P<kind>(?!sha[0-9]|md5)[a-z][a-z0-9]{1,11}(?:[_-][A-Za-z0-9]{1,11}){0,3})\Z"
+)
+"""What stands before that: a few small letters that name the kind, and what it is for."""
+LONGEST_KIND: Final = 50
+
+
+def is_chance(body: str) -> bool:
+    """Whether chance chose these from capitals, small letters and digits, or many of them from all but capitals."""
+    is_mixed = body.lower() != body != body.upper() or (len(body) >= 40 and body.islower() and max(body) > "f")
+    return is_mixed and sum(map(str.isdigit, body)) >= 3 and looks_random(body) and unlike_words(body)
+
+
 RULES: Final[tuple[Rule, ...]] = (
     Rule("private key", (KEY_NAME,), re.compile(_PEM), place="text"),
+    Rule("private key", (b"PuTTY-User-Key-File",), re.compile(_PUTTY), place="text"),
     _token("AWS key", (b"AKIA", b"ASIA", b"ABIA", b"ACCA"), r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,}+", _is_no_gene),
     _token("AWS key", (b"ABSK",), r"ABSK[A-Za-z0-9+/]{80,}+={0,2}"),
     _token("Google API key", (b"AIza",), r"AIza[A-Za-z0-9_-]{35,}+"),
@@ -368,7 +397,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _token("Brevo key", (b"xkeysib-", b"xsmtpsib-"), r"x(?:keysib|smtpsib)-[A-Za-z0-9-]{60,}+"),
     _token("Resend key", (b"re_",), r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}+", _varied),
     _token("Twilio key", (b"SK", b"AC"), r"(?:SK|AC)[0-9a-f]{32}(?![A-Za-z0-9])"),
-    _token("JWT", (b"eyJ",), r"(?<![_-])eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+"),
+    _token("JWT", (b"eyJ",), r"eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+"),
     _token("DigitalOcean token", (b"dop_v1_", b"doo_v1_", b"dor_v1_"), r"do[opr]_v1_[0-9a-f]{40,}+"),
     _token("Vault token", (b"hvs.", b"hvb.", b"hvr."), r"hv[sbr]\.[A-Za-z0-9_-]{20,}+"),
     _within("Terraform token", (b".atlasv1.",), r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}+"),
@@ -405,6 +434,18 @@ RULES: Final[tuple[Rule, ...]] = (
     _token("Groq key", (b"gsk_",), r"gsk_[A-Za-z0-9]{40,}+"),
     _token("xAI key", (b"xai-",), r"xai-[A-Za-z0-9]{60,}+"),
     _token("Perplexity key", (b"pplx-",), r"pplx-[A-Za-z0-9]{40,}+"),
+    Rule("token", (b"_PAT=",), re.compile(r"_PAT=(?P<secret>[A-Za-z0-9]{20,512}+)"), _varied),
+    _token("Sonar token", (b"squ_", b"sqp_", b"sqa_"), r"sq[upa]_[0-9a-f]{40,}+"),
+    _token("Artifactory key", (b"AKCp",), r"AKCp[A-Za-z0-9]{60,}+"),
+    _token("Artifactory token", (b"cmVmdGtuO",), r"cmVmdGtuO[A-Za-z0-9+/=]{40,}+"),
+    _token("Plaid token", (b"access-",), r"access-(?:sandbox|development|production)-[0-9a-f]{8}-[0-9a-f-]{27,}+"),
+    _token("Dropbox token", (b"sl.",), r"sl\.[A-Za-z0-9_.-]{100,}+"),
+    _token("Mapbox token", (b"sk.eyJ",), r"sk\.eyJ[A-Za-z0-9_-]{20,}+\.[A-Za-z0-9_-]{16,}+"),
+    _token("Fireworks key", (b"fw_",), r"fw_[A-Za-z0-9]{22,}+", _varied),
+    _token("Firecrawl key", (b"fc-",), r"fc-[0-9a-f]{32,}+"),
+    _token("Anyscale token", (b"esecret_",), r"esecret_[A-Za-z0-9]{24,}+"),
+    _token("Clickup token", (b"pk_",), r"pk_[0-9]{5,12}_[A-Z0-9]{32,}+"),
+    _token("Cloudflare key", (b"v1.0-",), r"v1\.0-[0-9a-f]{24}-[0-9a-f]{146,}+"),
     _token("Replicate token", (b"r8_",), r"r8_[A-Za-z0-9]{37,}+"),
     _token("NVIDIA key", (b"nvapi-",), r"nvapi-[A-Za-z0-9_-]{50,}+"),
     _token("Together key", (b"tgp_v1_",), r"tgp_v1_[A-Za-z0-9_-]{40,}+"),
@@ -435,7 +476,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "password hash",
         (b"$",),
         re.compile(
-            r"(?P<secret>\$(?:apr1|1|2[abxy]|5|6|7|y|argon2(?:id|i|d)|scrypt|pbkdf2(?:-sha[0-9]{1,3})?)\$[A-Za-z0-9./$=,+_-]{22,512}+)"
+            r"(?P<secret>\$(?:apr1|1|2[abxy]|5|6|7|y|argon2(?:id|i|d)|scrypt|pbkdf2(?:-sha[0-9]{1,3})?"
+            r"|(?:production|sandbox)\$[0-9a-z]{16})\$[A-Za-z0-9./$=,+_-]{22,512}+)"  # the last one is Braintree's
         ),
         place="text",
     ),

@@ -12,19 +12,29 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from gemini_companion.engine.ide_context.secret_forms import command_secrets, form_secrets, said_secret
+from gemini_companion.engine.ide_context.secret_forms import (
+    command_secrets,
+    form_secrets,
+    is_given_to_program,
+    said_secret,
+)
 from gemini_companion.engine.ide_context.secret_layers import layers, raw_spans
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.engine.ide_context.secret_patterns import (
     BARE,
+    CHANCE,
     KEY,
     KEY_NAME,
     KEY_WORDS,
+    KIND_BEFORE,
     LINE_START,
+    LONGEST_KIND,
     QUOTED,
     RULES,
+    SHORTEST_RUN,
     Rule,
     ends_of_keys,
+    is_chance,
     is_credential,
     is_placeholder,
     is_uuid,
@@ -120,7 +130,19 @@ def _secrets_in(sift: Sifted) -> list[Secret]:
     if KEY_NAME in sift.plain:
         found += [Secret(start, end, "private key") for start, end in ends_of_keys(sift.text)]
     found += by_rules(sift)
+    found += _of_unknown_issuers(sift)
     return found
+
+
+def _of_unknown_issuers(sift: Sifted) -> Iterator[Secret]:
+    in_runs = sift.in_runs
+    for match in CHANCE.finditer(in_runs):
+        if not is_chance(match["body"].decode()):
+            continue
+        kind = KIND_BEFORE.search(in_runs[max(0, match.start() - LONGEST_KIND) : match.start()])
+        if kind is not None:
+            start = sift.place(match.start() - len(kind["kind"]))
+            yield Secret(start, start + len(kind["kind"]) + len(match[0]), "token")
 
 
 def by_rules(sift: Sifted) -> Iterator[Secret]:
@@ -137,8 +159,15 @@ def by_rules(sift: Sifted) -> Iterator[Secret]:
 
 
 _NEEDLES: Final = [(needle, number, rule.place) for number, rule in enumerate(RULES) for needle in rule.needles]
-_IN_RUNS: Final = [(needle, number) for needle, number, place in _NEEDLES if place == "run"]
-_IN_TEXTS: Final = [(needle, number) for needle, number, place in _NEEDLES if place == "text"]
+_LONG_RUN: Final = re.compile(rb"[A-Za-z0-9+/_.~=-]{%d,}+" % SHORTEST_RUN)
+_IN_RUNS: Final = [
+    (needle, number)
+    for needle, number, place in _NEEDLES
+    if place == "run" or (place == "text" and _LONG_RUN.fullmatch(needle))
+]
+_IN_TEXTS: Final = [
+    (needle, number) for needle, number, place in _NEEDLES if place == "text" and not _LONG_RUN.fullmatch(needle)
+]
 _BEGINNINGS: Final[dict[bytes, list[int]]] = {}
 """The rules that one of these begins; none of them begins with another."""
 for _needle, _number, _place in sorted(_NEEDLES):
@@ -222,7 +251,8 @@ def _assigned_secrets(sift: Sifted, lower: bytes) -> Iterator[Secret]:
         elif _NUMBER_OF.match(text, key.end()) and is_uuid(match["secret"]) and not key[0].startswith(b"secret"):
             continue  # which token it is, and not that
         elif is_credential(key[0].decode(), match["secret"], literal=literal) or (
-            key[0].startswith((b"pass", b"pwd")) and _is_of_connection(text, lower, match)
+            key[0].startswith((b"pass", b"pwd"))
+            and (_is_of_connection(text, lower, match) or is_given_to_program(text, lower, key.span(), match["secret"]))
         ):
             yield Secret(*match.span("secret"), "credential")
 

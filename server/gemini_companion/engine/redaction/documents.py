@@ -22,8 +22,10 @@ _SHORTEST: Final = 6
 """Characters of the shortest text that is looked at; ids of kinds and roles are shorter."""
 _LONGEST_VALUE: Final = 512
 _TELLING: Final = re.compile(r"pass|pwd|secret|token|credential|key|auth", re.IGNORECASE)
-_OWN_ID: Final = re.compile(r"[a-z]{1,16}-[0-9a-f]{32}")
-"""Ids of our own, which are looked up by what they are."""
+_OWN_ID: Final = re.compile(
+    r"(?:turn|entry|call|session|change|client|compression|constraint|pin|rule|steer|undo)-[0-9a-f]{32}"
+)
+"""Ids of our own, which are looked up by what they are. Keys of some issuers look like them but for the word."""
 _LONGEST_ID: Final = 49
 _APART: Final = "\n;\n"
 """Stands between texts: nothing that assigns a value reaches across it."""
