@@ -268,3 +268,53 @@ async def test_no_kind_of_secret_reaches_the_disk_behind_an_encoding(
         if secret.encode() in stored or json.dumps(WRAPPINGS[wrapping](text))[1:-1].encode() in stored
     ]
     assert left == []
+
+
+CHANNELS = ("prompt", "hook", "memory", "selection", "read", "output", "argument", "unknown tool", "answer")
+
+
+async def test_no_kind_in_any_wrapping_reaches_the_disk_by_any_channel(desk: Desk, emulator: Emulator) -> None:
+    """Each channel has each kind, every time in another wrapping, so that all channels together have all wrappings."""
+    secrets: list[tuple[str, str, str]] = []
+    said: dict[str, str] = {}
+    for number, channel in enumerate(CHANNELS):
+        texts: list[str] = []
+        for place, (name, (secret, text)) in enumerate(kinds(700 + number).items()):
+            wrapping = list(WRAPPINGS)[(place + 4 * number) % len(WRAPPINGS)]
+            texts.append(WRAPPINGS[wrapping](text))
+            secrets += [(f"{channel}, {name}", wrapping, secret), (f"{channel}, {name}", wrapping, texts[-1])]
+        said[channel] = "\n\n".join(texts)
+    for name, channel in (("notes.txt", "hook"), ("GEMINI.md", "memory"), ("read.txt", "read"), ("log.txt", "output")):
+        (desk.workspace / name).write_text(said[channel], "utf-8", newline="")
+    settings = json.loads(desk.settings.read_text("utf-8"))
+    traced = desk.workspace.parent / "telemetry.jsonl"
+    settings["telemetry"] = {"enabled": True, "target": "local", "outfile": str(traced), "logPrompts": True}
+    desk.settings.write_text(json.dumps(settings), "utf-8")
+    shown = {
+        "uri": (desk.workspace / "parser.py").as_uri(),
+        "lastFocusedAt": 1,
+        "isActive": True,
+        "selectedText": said["selection"],
+        "cursor": {"line": 1, "character": 1},
+    }
+    async with desk.server() as spoken:
+        emulator.script(
+            answer(call("read_file", {"file_path": "read.txt"})),
+            answer(call("run_shell_command", {"command": "cat log.txt"})),
+            answer(call("write_file", {"file_path": "copy.txt", "content": said["argument"]})),
+            answer(call("no_such_tool", {"x": said["unknown tool"]})),
+            answer(*in_pieces(said["answer"], 13)),
+        )
+        spoken.notify("gemini/ideContext/didChange", {"openFiles": [shown]})
+        await spoken.ask("gemini/chat", {"prompt": f"Here they are:\n{said['prompt']}"})
+        session_id = spoken.envelopes[-1]["sessionId"]
+        exported = await spoken.ask("gemini/session/export", {"sessionId": session_id, "format": "companion"})
+        stored = desk.stored()
+    stored += desk.stored() + exported["content"].encode() + _read(desk.log) + _read(traced)
+    assert traced.is_file()
+    left = [
+        (where, wrapping)
+        for where, wrapping, one in secrets
+        if one.encode() in stored or json.dumps(one)[1:-1].encode() in stored
+    ]
+    assert left == []

@@ -91,6 +91,7 @@ def test_what_is_too_large_loses_its_descriptions_first_and_then_everything() ->
 
 
 def test_texts_lose_what_no_screen_shows() -> None:
-    assert clean_text("a\x1b[31m\u202eb\ud800\nc", 50) == "a[31mb?\nc"
+    assert clean_text("a\x1b[31m\u202eb\ud800\nc", 50) == "ab?\nc"
+    assert clean_text("gh\x1b[01;31m\x1b[Kp_x\x1b[m -p\u00a0y", 50) == "ghp_x -p y"
     assert clean_text("x" * 100, 10) == "x" * 9 + "…"
     assert clean_text(7, 10) == ""

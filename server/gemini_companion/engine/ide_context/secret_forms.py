@@ -98,7 +98,13 @@ def is_given_to_program(text: str, lower: bytes, key: Span, value: str) -> bool:
     """Whether `password=X` is an argument of a program that takes secrets, whatever the value looks like."""
     if text[key[1] : key[1] + 1] != "=" or len(value) < 3 or value[0] == "-" or is_placeholder(value):
         return False
-    return _names_program(lower[max(0, key[0] - _BEFORE) : key[0]])
+    behind = _PROGRAM_BEHIND.match(lower, key[1] + 1 + len(value))  # `PGPASSWORD=X psql`
+    return _names_program(lower[max(0, key[0] - _BEFORE) : key[0]]) or (
+        behind is not None and behind["name"] in _OF_PROGRAMS
+    )
+
+
+_PROGRAM_BEHIND: Final = re.compile(rb"[ \t]{1,4}+(?:[a-z0-9_./-]{0,64}/)?(?P<name>[a-z0-9_.-]{2,32}+)")
 
 
 def _is_command(before: bytes) -> bool:

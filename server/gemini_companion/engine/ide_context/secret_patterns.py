@@ -346,7 +346,7 @@ LONGEST_KIND: Final = 50
 def is_chance(body: str) -> bool:
     """Whether chance chose these from capitals, small letters and digits, or many of them from all but capitals."""
     is_mixed = body.lower() != body != body.upper() or (len(body) >= 40 and body.islower() and max(body) > "f")
-    return is_mixed and sum(map(str.isdigit, body)) >= 3 and looks_random(body) and unlike_words(body)
+    return is_mixed and any(map(str.isdigit, body)) and unlike_words(body)
 
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -435,6 +435,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _token("xAI key", (b"xai-",), r"xai-[A-Za-z0-9]{60,}+"),
     _token("Perplexity key", (b"pplx-",), r"pplx-[A-Za-z0-9]{40,}+"),
     Rule("token", (b"_PAT=",), re.compile(r"_PAT=(?P<secret>[A-Za-z0-9]{20,512}+)"), _varied),
+    _token("LangSmith key", (b"lsv2_",), r"lsv2_[a-z]{2,4}_[0-9a-f]{32}_[0-9a-f]{8,}+"),
     _token("Sonar token", (b"squ_", b"sqp_", b"sqa_"), r"sq[upa]_[0-9a-f]{40,}+"),
     _token("Artifactory key", (b"AKCp",), r"AKCp[A-Za-z0-9]{60,}+"),
     _token("Artifactory token", (b"cmVmdGtuO",), r"cmVmdGtuO[A-Za-z0-9+/=]{40,}+"),

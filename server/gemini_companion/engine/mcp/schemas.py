@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
@@ -16,6 +17,7 @@ _MAX_CHOICES: Final = 100
 _MAX_DESCRIPTION: Final = 1_000
 _TYPES: Final = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
 _NUMBERS: Final = ("minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength")
+_OF_TERMINALS: Final = re.compile(r"\x1b\[[0-9;:?]{0,32}[A-Za-z]")
 _ANYTHING: Final[dict[str, Any]] = {"type": "object"}
 
 
@@ -35,11 +37,14 @@ def clean_schema(schema: object) -> dict[str, Any]:
 
 
 def clean_text(text: object, longest: int) -> str:
-    """A text of a server's: no half characters, no control characters but line breaks, bounded."""
+    """A text of a server's: no half characters, no colours or control characters but line breaks, bounded."""
     if not isinstance(text, str):
         return ""
     kept = text[: longest + 1].encode("utf-8", "replace").decode()
-    kept = "".join(sign for sign in kept if sign in "\n\t" or sign.isprintable())
+    kept = _OF_TERMINALS.sub("", kept)  # as a whole: what is left of one would break the words that it stands in
+    kept = "".join(
+        sign if sign in "\n\t" or sign.isprintable() else " " * sign.isspace() for sign in kept if sign != "\r"
+    )
     return kept if len(kept) <= longest else kept[: longest - 1] + "…"
 
 
