@@ -173,7 +173,8 @@ def is_credential(key: str, value: str, *, literal: bool) -> bool:
         return False
     if looks_random(value):
         return True
-    if literal and len(value) >= 16 and unlike_words(value) and not is_placeholder(value):
+    is_long = len(value) >= (16 if literal else 20)
+    if is_long and (literal or value.isalnum()) and unlike_words(value) and not is_placeholder(value):
         return True
     mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     if not mixed or not key.startswith(("pass", "pwd")):
