@@ -6,8 +6,7 @@
 import type { QuestionView as Question, RuleView, ToolRow } from "../../../src/panel/contract.js";
 import { exactText } from "../../../src/panel/exact.js";
 import { MODES } from "../../../src/panel/tools.js";
-import { element, setText } from "../element.js";
-import { exactNodes } from "../exactNodes.js";
+import { element, exactNodes, setText } from "../element.js";
 import { countText } from "../texts.js";
 import { fillWithDiff, linesOfDiff, markedCommand } from "./evidence.js";
 import { Guard, letterOf } from "./guard.js";
