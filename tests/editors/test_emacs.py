@@ -102,7 +102,7 @@ def test_emacs_is_asked_before_a_change_and_a_command_and_a_stop_ends_the_comman
 
 
 def test_a_question_has_its_own_keys_in_evil_too(command: list[str], tmp_path: Path) -> None:
-    stand_in = "(defun evil-set-initial-state (mode state) (message \"%s begins in %s\" mode state))"
+    stand_in = '(defun evil-set-initial-state (mode state) (message "%s begins in %s" mode state))'
     loaded = subprocess.run(
         [*command[:6], "--eval", f"(progn {stand_in} (provide 'evil-core))"],
         capture_output=True,

@@ -205,7 +205,7 @@ async def test_an_editor_that_saves_by_itself_is_not_overtaken(desk: Desk, root:
     [("replace", {"old_string": "disk", "new_string": "x"}), ("write_file", {"content": "x\n"})],
 )
 async def test_what_is_typed_while_the_file_is_looked_at_is_not_taken_back(
-    desk: Desk, root: Path, monkeypatch: pytest.MonkeyPatch, name: str, args: dict[str, str]
+    desk: Desk, root: Path, monkeypatch: pytest.MonkeyPatch, name: str, args: dict[str, Any]
 ):
     path = write(root / "a.py", "disk\n")
     desk.editor.open(path, "disk\n", is_dirty=False)
