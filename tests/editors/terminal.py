@@ -95,12 +95,22 @@ class Terminal:
         self._until(expression, look, lambda: repr(values)[:3_000])
         return values[0]
 
+    def ends(self) -> None:
+        """Wait until the editor has ended."""
+        ends = time.monotonic() + PATIENCE
+        while self._process.poll() is None:
+            assert time.monotonic() < ends, f"the editor does not end: {self._screen()!r}"
+            self._drain(_LOOK_SECONDS)
+
+    def _screen(self) -> bytes:
+        """What was printed last."""
+        return re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", self._printed[-20_000:])[-1_000:]
+
     def _until(self, what: str, holds: Callable[[], bool], more: Callable[[], str] = str) -> None:
         ends = time.monotonic() + PATIENCE
         while not holds():
-            printed = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", self._printed[-20_000:])[-1_000:]
-            assert self._process.poll() is None, f"the editor has ended, before {what}: {printed!r}"
-            assert time.monotonic() < ends, f"waited in vain for {what} {more()}: {printed!r}"
+            assert self._process.poll() is None, f"the editor has ended, before {what}: {self._screen()!r}"
+            assert time.monotonic() < ends, f"waited in vain for {what} {more()}: {self._screen()!r}"
             self._drain(_LOOK_SECONDS)
 
     def _drain(self, seconds: float) -> None:

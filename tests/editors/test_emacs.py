@@ -101,6 +101,18 @@ def test_emacs_is_asked_before_a_change_and_a_command_and_a_stop_ends_the_comman
     assert saw["stopped"].rstrip().endswith("*(It ends here.)*")
 
 
+def test_a_question_has_its_own_keys_in_evil_too(command: list[str], tmp_path: Path) -> None:
+    stand_in = '(defun evil-set-initial-state (mode state) (message "%s begins in %s" mode state))'
+    loaded = subprocess.run(
+        [*command[:6], "--eval", f"(progn {stand_in} (provide 'evil-core))"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=PATIENCE,
+    )
+    assert "gemini-companion-question-mode begins in emacs" in loaded.stderr
+
+
 def test_the_file_is_clean_to_the_byte_compiler(command: list[str], tmp_path: Path) -> None:
     copy = tmp_path / "gemini-companion.el"
     copy.write_bytes(configuration("emacs").read_bytes())

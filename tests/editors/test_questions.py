@@ -46,6 +46,16 @@ STORY: Mapping[str, tuple[Step, ...]] = {
         ),
         Step("over", says="That was it."),
     ),
+    "Make it long and run two.": (
+        Step(
+            "both",
+            tuple(
+                ("invoke_agent", {"agent_name": "generalist", "prompt": prompt})
+                for prompt in ("Make it long.", "Run two.")
+            ),
+        ),
+        Step("over", says="That was it."),
+    ),
     **{
         f"Run {name}.": (
             Step(f"agent {name}", (("run_shell_command", {"command": f"touch {name}"}),)),
@@ -78,6 +88,10 @@ class Kind:
     """Whether the file's window is the current one."""
     other_window: str
     """Keys that go to the question's window."""
+    top: str
+    """The first line that is to be seen of the question."""
+    to_end: str
+    """Keys that go to the end of what the window shows."""
     write: str
     """Keys that go to the end of the file and begin to write there."""
     stop_writing: str
@@ -132,6 +146,8 @@ NEOVIM = Kind(
     text="join(getbufline(bufnr('parser.py'), 1, '$'), \"\\n\") .. \"\\n\"",
     here="expand('%') ==# 'parser.py'",
     other_window="\x17b",
+    top="line('w0', bufwinid('gemini://question'))",
+    to_end="G",
     write=":set paste\rGo",
     stop_writing="\x1b",
 )
@@ -141,6 +157,8 @@ VIM = Kind(
     text=NEOVIM.text,
     here=NEOVIM.here,
     other_window="\x17b",
+    top=r"line('w0', bufwinid('\[Gemini asks'))",
+    to_end="G",
     write=":set paste\rGo",
     stop_writing="\x1b",
 )
@@ -150,6 +168,8 @@ EMACS = Kind(
     text='(with-current-buffer "parser.py" (buffer-string))',
     here='(equal (buffer-name (window-buffer)) "parser.py")',
     other_window='\x1b:(select-window (get-buffer-window "*Gemini asks*"))\r',
+    top='(with-current-buffer "*Gemini asks*" (line-number-at-pos (window-start (get-buffer-window))))',
+    to_end="\x1b>",
     write="\x1b>\r",
     stop_writing="",
 )
@@ -434,6 +454,51 @@ def test_several_questions_queue_up_and_each_is_gone_to(desk: Desk) -> None:
     terminal.until(kind.question, lambda text: "Gemini asks nothing now." in text)
 
 
+@pytest.mark.parametrize("is_reached", [True, False])
+def test_a_second_question_leaves_a_reader_where_they_are_and_says_that_it_waits(desk: Desk, is_reached: bool) -> None:
+    kind, terminal = desk.kind, desk.terminal
+    second = desk.worker.gates.setdefault("agent two", Gate())
+    desk.prompt("Make it long and run two.")
+    desk.is_asked("Create long.py?")
+    if is_reached:
+        desk.answer("")
+    else:
+        terminal.type(kind.other_window)
+    terminal.until(kind.here, lambda here: not here)
+    terminal.type(kind.to_end)
+    place = terminal.until(kind.top, lambda top: top > 1)
+    second.release()
+    shown = terminal.until(kind.question, lambda text: "  (1 more after this)\n" in text)
+    assert "\nCreate long.py?\n" in shown
+    assert terminal.ask(kind.top) == place
+    if is_reached:
+        terminal.type("n")
+    else:
+        desk.answer("n")
+    assert "more after this" not in desk.is_asked("Run touch two?")
+    assert terminal.until(kind.top, lambda top: top == 1)
+    assert not (desk.workspace / "long.py").exists()
+
+
+def test_what_is_edited_after_a_question_is_known_when_it_is_answered(desk: Desk) -> None:
+    kind, terminal = desk.kind, desk.terminal
+    desk.prompt("Split at commas.")
+    desk.is_asked("Edit parser.py?")
+    terminal.type("\x1b>NEW = 1" if kind is EMACS else ":set paste\rGoNEW = 1\x1b")
+    terminal.until(kind.text, lambda text: "NEW = 1" in text)
+    desk.answer("y")
+    # What would be done is another thing by now: it is asked about anew.
+    terminal.until(kind.question, lambda text: text.startswith("Gemini asks. To answer:"))
+    desk.is_asked("Edit parser.py?")
+    desk.answer("y")
+    if kind is VIM:
+        desk.is_told("has unsaved edits in the editor, which did not take this one. Nothing was changed.")
+    else:
+        desk.is_told("with edits of their own that are not saved")
+        terminal.until(kind.text, lambda text: "NEW = 1" in text and "split(',')" in text)
+    assert desk.disk == PARSER
+
+
 def test_a_question_that_is_withdrawn_takes_no_answer_and_the_next_one_is_gone_to_anew(desk: Desk) -> None:
     kind, terminal = desk.kind, desk.terminal
     desk.prompt("Run it.")
@@ -493,6 +558,23 @@ def test_a_corrected_text_that_is_written_from_elsewhere_is_no_yes(tmp_path: Pat
         assert not (desk.workspace / "long.py").exists()
 
 
+@pytest.mark.parametrize(
+    "keys", [":wincmd t\r:qall\r", ":qall\r", ":hide\r:qall\r", ":wqall\r", ":set autowriteall\r:qall\r"]
+)
+@pytest.mark.parametrize("editor", [NEOVIM, VIM], ids=["neovim", "vim"])
+def test_a_corrected_text_does_not_keep_an_editor_from_ending_and_is_no_yes(
+    tmp_path: Path, editor: Kind, keys: str
+) -> None:
+    with desk_of(editor, tmp_path) as desk:
+        desk.prompt("Make it long.")
+        desk.is_asked("Create long.py?")
+        desk.answer("e")
+        desk.terminal.until("bufname() =~# 'correct\\|text'")
+        desk.terminal.type("OFIRST = 1\x1b" + keys)
+        desk.terminal.ends()
+        assert not (desk.workspace / "long.py").exists()
+
+
 # ---- modes and taking back
 
 
@@ -547,6 +629,56 @@ def test_what_the_editor_refuses_leaves_the_disk_as_it_is(tmp_path: Path, editor
         )
         assert desk.disk == CHANGED
         assert desk.terminal.ask(editor.text) == CHANGED
+
+
+# ---- beside other servers
+
+
+@pytest.mark.parametrize("editor", [NEOVIM, EMACS], ids=["neovim", "emacs"])
+def test_another_server_stays_at_work_and_can_use_nothing_of_ours(tmp_path: Path, editor: Kind) -> None:
+    own = (sys.executable, str(SCRIPTS / "other_server.py"), str(tmp_path / "other"))
+    start = f"vim.lsp.config('other', {{ cmd = {{ '{own[0]}', '{own[1]}', '{own[2]}' }}, filetypes = {{ 'python' }} }})"
+    with desk_of(editor, tmp_path) as desk:
+        kind, terminal = desk.kind, desk.terminal
+
+        def heard() -> list[str]:
+            return (tmp_path / "other").read_text("utf-8").splitlines() if (tmp_path / "other").exists() else []
+
+        terminal.type("\x1b>NEW = 1" if kind is EMACS else ":set paste\rGoNEW = 1\x1b")
+        terminal.until(kind.text, lambda text: "NEW = 1" in text)
+        if kind is EMACS:
+            contact = " ".join(map(json.dumps, own))
+            terminal.ask(f"(progn (setq eglot-server-programs '((python-mode . ({contact})))) 1)")
+            terminal.type(kind.run("eglot"))
+        else:
+            terminal.ask(f"luaeval(\"(function() {start} vim.lsp.enable('other') return 1 end)()\")")
+        terminal.until("1", lambda _: len(heard()) == 3)
+        assert heard()[0] == "open"
+        assert all(line.startswith(("refused ", "answered None")) for line in heard()[1:]), heard()
+        assert "May I?" not in terminal.ask(kind.question)
+        assert desk.disk == PARSER
+        desk.prompt("Split at commas.")
+        desk.is_asked("Edit parser.py?")
+        assert desk.disk == PARSER
+        desk.answer("y")
+        desk.is_told("with edits of their own that are not saved")
+        terminal.until(kind.text, lambda text: "NEW = 1" in text and "split(',')" in text)
+        assert desk.disk == PARSER
+        terminal.until(kind.text, lambda text: heard()[-1] == f"has {text!r}")
+
+
+@pytest.mark.parametrize("file", ["main.c", "notes.txt", "LICENSE"])
+def test_emacs_asks_in_a_buffer_of_any_mode(tmp_path: Path, file: str) -> None:
+    with desk_of(EMACS, tmp_path, file=[file]) as desk:
+        desk.terminal.until(f'(equal (buffer-name (window-buffer)) "{file}")')
+        desk.terminal.type("split();")
+        desk.prompt("Split at commas.")
+        desk.is_asked("Edit parser.py?")
+        assert desk.terminal.ask(f'(with-current-buffer "{file}" (buffer-string))') == "split();"
+        desk.answer("y")
+        desk.is_told("Applied")
+        assert desk.disk == CHANGED
+        desk.terminal.until(f'(equal (buffer-name (window-buffer)) "{file}")')
 
 
 # ---- starting

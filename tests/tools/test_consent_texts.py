@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.tools.consent_texts import (
+    alike_punctuation,
     deceptive,
     hidden_in_prose,
     is_deceptive,
@@ -103,6 +104,11 @@ def test_a_program_is_never_read_as_a_variable_or_as_a_word_of_the_shell() -> No
         "yazılım.txt naïve café straße m² nº 5µm Δt",
         "curl https://правда.рф/страница https://日本.jp",
         "echo нет; grep -r Москва2024 .",
+        "git commit -m 'don’t – really；'",
+        'git commit -m "Опиши — кратко… №5"',
+        "echo don’t; pages 1–5; Report – 2024.pdf",
+        "touch 日本語（テスト）.txt 文件：说明.md 报告（1）.pdf",
+        "ls → x │ « a » • b °C ± 5 × 3",
     ],
 )
 def test_texts_in_ones_own_language_are_not_warned_of(text: str) -> None:
@@ -127,6 +133,30 @@ def test_texts_in_ones_own_language_are_not_warned_of(text: str) -> None:
 def test_letters_that_look_like_others_are_found(text: str, word: str) -> None:
     assert word in look_alikes(text)
     assert any(word in warning and "U+" in warning for warning in signs_of(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("cat /etc\u2215passwd", "\u2215"),
+        ("cat \u2215\u2215etc", "\u2215"),
+        ('cat "/etc\u2044passwd"', "\u2044"),
+        ("rm \u2010rf x", "\u2010"),
+        ("rm \u2212rf x", "\u2212"),
+        ("rm \u2013force", "\u2013"),
+        ("pip install a\u2011b", "\u2011"),
+        ("ls\uff1brm -rf x", "\uff1b"),
+        ("ls \uff5c sh", "\uff5c"),
+        ("ls \u037e rm x", "\u037e"),
+        ("cat a\uff1eb", "\uff1e"),
+        ("A\uff1d1 make", "\uff1d"),
+        ("./run\u2024sh", "\u2024"),
+        ("src\u29f8a.py", "\u29f8"),
+    ],
+)
+def test_punctuation_that_looks_like_what_parts_words_is_found(text: str, sign: str) -> None:
+    assert alike_punctuation(text) == (sign,)
+    assert any(f"{sign} (U+{ord(sign):04X})" in warning for warning in signs_of(text))
 
 
 def test_a_program_in_one_alphabet_that_looks_like_a_program_of_ascii_is_warned_of() -> None:

@@ -48,6 +48,10 @@ BUILDS = """
     bin/activate x.pth site-packages/a.py HEAD config x.code-workspace some-tool-of-tomorrow.toml tool.json a.unknown
     project.clj xmake.lua premake5.lua plopfile.js postinstall.js scripts/postinstall.js install.js _dir-locals.el
     a.xyz a.exe a.so lib.jar a.lnk a.desktop a.service
+    cypress/support/e2e.js web/cypress/support/commands.ts features/support/env.rb e2e/support/hooks.ts init.lua
+    nvim/init.lua plugin/x.vim plugin/x.lua after/ftplugin/python.lua after/plugin/x.vim ftplugin/c.vim lua/plugins/x.lua
+    autoload/x.vim init.el early-init.el emacs/init.el nvim/lua/config/lazy.lua config/initializers/a.rb rc.lua
+    wp-content/mu-plugins/a.php packages/web/cypress/support/e2e.ts src/cypress/support/a.ts e2e/support/a.ts runner/support/a.js
 """
 FREE = """
     src/a.py src/config.ts src/settings.py app/models/user.rb lib/x.dart main.go src/main.rs index.html a.css b.scss
@@ -55,7 +59,8 @@ FREE = """
     data/people.json src/locales/de.json tests/data/answers.yaml fixtures/a.xml tests/test_a.py src/hooks/useUser.ts
     engine/prompts/system.py src/agents/loop.py src/App.vue src/a.tsx cmd/server/main.go db/0001_users.sql tools/copy.sh
     src/main/java/a/B.java a.kt a.swift a.ex lib/a.exs a.hs a.ml a.scala a.c a.h a.cpp a.lua a.jl a.r package.py
-    docs/makefile.md src/env/index.ts src/bin/tool.rs pages/[id].tsx docs/deploy.md solve.py reproduce.py
+    src/plugin/a.ts src/plugins/a.py tests/support/desk.py src/support/index.ts lua/a/init.lua src/init.lua a.el a.vim
+    lib/support/a.rb src/pages/support/b.ts test/e2e/support/a.ts tests/editors/vim/a.vim support/a.py docs/makefile.md src/env/index.ts src/bin/tool.rs pages/[id].tsx docs/deploy.md solve.py reproduce.py
 """
 
 

@@ -1,5 +1,5 @@
 // Tools in the whole panel, in a real layout at the width of a side bar. `node test/browser/tools.mjs [words of a name]`.
-/* global document */
+/* global document, getComputedStyle */
 import assert from "node:assert/strict";
 import { play } from "./scenes.mjs";
 
@@ -158,6 +158,63 @@ const scenes = {
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.textContent), "NoN", "and comes in by No again");
+  },
+
+  "leaves who reads a question where they are when another one comes": async ({ page, at, frames }) => {
+    await working({ page, at, frames });
+    const ask = (...more) =>
+      page.evaluate((names) => {
+        const { tools } = window.tests;
+        const diff = `@@ -1 +1 @@\n${Array.from({ length: 300 }, (_, line) => `+line ${line}`).join("\n")}`;
+        const long = { ...tools.editAsked, question: { ...tools.editAsked.question, diff } };
+        window.tests.callTools(long, ...names.map((name) => tools[name]));
+      }, more);
+    await ask();
+    await frames(4);
+    const diff = page.locator(".question-diff");
+    const read = async () => [await diff.evaluate((box) => box.scrollTop), (await diff.boundingBox()).y];
+    await diff.hover();
+    await page.mouse.wheel(0, 1500);
+    await frames(6);
+    const before = await read();
+    assert.ok(before[0] > 1000, `it is scrolled to ${before[0]} px`);
+    await ask("commandAsked");
+    await frames(6);
+    assert.equal(await page.getByRole("group", { name: /^Gemini asks: Run/ }).count(), 1);
+    assert.deepEqual(await read(), before);
+    await page.getByRole("button", { name: /^No\b/ }).first().click(PATIENTLY);
+    await page.evaluate(() => {
+      const { commandAsked, editAsked } = window.tests.tools;
+      const answered = { ...editAsked, state: "ok" };
+      delete answered.question;
+      window.tests.callTools(answered, commandAsked);
+    });
+    await frames(6);
+    const { y, height } = await page.getByRole("group", { name: /^Gemini asks: Run/ }).boundingBox();
+    assert.ok(y + height <= 700, "behind the answer the end is followed again");
+  },
+
+  "shows No as what a question stays at, in every theme": async ({ page, at, frames }) => {
+    await working({ page, at, frames }, "commandAsked");
+    const looks = (theme) =>
+      page.evaluate((name) => {
+        document.body.className = name;
+        document.documentElement.style.setProperty("--vscode-contrastBorder", "rgb(111, 195, 223)");
+        if (name === "vscode-high-contrast")
+          document.documentElement.style.removeProperty("--vscode-button-background");
+        else document.documentElement.style.setProperty("--vscode-button-background", "rgb(0, 120, 212)");
+        return [...document.querySelectorAll(".question-answers > button")]
+          .filter((button) => button.checkVisibility())
+          .map((button) => {
+            const { backgroundColor, boxShadow } = getComputedStyle(button);
+            return [button.firstChild.textContent, backgroundColor, boxShadow.includes("111, 195, 223")];
+          });
+      }, theme);
+    for (const theme of ["vscode-dark", "vscode-light", "vscode-high-contrast vscode-high-contrast-light"])
+      for (const [name, ground] of await looks(theme))
+        assert.equal(ground === "rgb(0, 120, 212)", name === "No", `${theme}: ${name} is ${ground}`);
+    for (const [name, , hasEdge] of await looks("vscode-high-contrast"))
+      assert.equal(hasEdge, name === "No", `the edge of ${name}`);
   },
 
   "shows a command's output as it comes, its end in sight, and moves nobody who reads above": async ({

@@ -1,5 +1,5 @@
 import type { MeterView } from "../../src/panel/contract.js";
-import { backgroundText } from "../../src/panel/backgroundText.js";
+import { backgroundText } from "../../src/panel/sentences.js";
 import { t } from "../strings.js";
 import { formatCount, formatShare } from "./numbers.js";
 import { opens } from "./popup.js";

@@ -1,6 +1,6 @@
 import type { ContextReport, Stats, Verdict } from "../../src/protocol.gen.js";
 import type { MeterView } from "../../src/panel/contract.js";
-import { backgroundText } from "../../src/panel/backgroundText.js";
+import { backgroundText } from "../../src/panel/sentences.js";
 import { t } from "../strings.js";
 import { compress } from "./actions.js";
 import { DialogTitle } from "./dialog.js";

@@ -1,7 +1,7 @@
 /** How things stand, read from the panel's state: what hinders a prompt, and which notices stand above the composer. Pure. */
 import type { Action, ErrorView, PanelState } from "../../src/panel/contract.js";
 import { QUEUE_LIMIT } from "../../src/panel/limits.js";
-import { untrustedHint } from "../../src/panel/trustText.js";
+import { untrustedHint } from "../../src/panel/sentences.js";
 import { t } from "../strings.js";
 
 export interface Notice {

@@ -1,4 +1,5 @@
 /** Nodes, built without markup. */
+import { exactPieces } from "../../src/panel/exact.js";
 
 type Child = Node | string | false | undefined;
 
@@ -36,4 +37,11 @@ export function button(label: string, onClick: () => void, attributes: Attribute
   const made = element("button", { type: "button", tabindex: -1, ...attributes }, label);
   made.addEventListener("click", onClick);
   return made;
+}
+
+/** Nodes for a text that a person agrees to: escapes stand out from what only looks like one. */
+export function exactNodes(text: string, lines: "line" | "lines" = "line"): Node[] {
+  return exactPieces(text, lines).map(({ text: shown, unseen }) =>
+    unseen === undefined ? document.createTextNode(shown) : element("span", { class: "escape" }, shown),
+  );
 }

@@ -53,6 +53,8 @@ export class Viewport {
   #held = false;
   /** Counts presses and releases, so that a late release ends no later press. */
   #holds = 0;
+  /** A question that somebody scrolls in: nothing that comes below it takes it out of sight while it waits. */
+  #read: Element | undefined;
   /** The heights that the last layout left: of the window, and of all that scrolls in it. */
   #heights: readonly [number, number] = [0, 0];
 
@@ -72,6 +74,11 @@ export class Viewport {
     scroller.addEventListener("keydown", (event) => {
       if (UPWARDS.has(event.key) || (event.key === " " && event.shiftKey)) this.stopFollowing();
     });
+    // What scrolls within the list tells nobody but those who listen on the way to it.
+    const reads = ({ target }: Event): void => {
+      if (target instanceof Element && target !== scroller) this.#read = target.closest("[data-question]") ?? undefined;
+    };
+    scroller.addEventListener("scroll", reads, { passive: true, capture: true });
     const hold = (): void => {
       this.#holds++;
       this.#held = true;
@@ -109,6 +116,7 @@ export class Viewport {
   /** Goes to a place and stays there. */
   goTo(place: ScrollPosition): void {
     this.#place = place;
+    this.#read = undefined;
     this.layout();
   }
 
@@ -262,6 +270,8 @@ export class Viewport {
       this.#scrollTop = top;
       if (isDragged) this.#place = this.#inSight();
     }
+    if (this.#place === "end" && this.#read?.isConnected === true && this.#read.matches("[data-question]"))
+      return false;
     const target = this.#targetTop();
     if (Math.abs(target - this.#scrollTop) < 1) return false;
     this.#scroller.scrollTop = target;

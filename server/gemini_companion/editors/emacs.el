@@ -80,6 +80,11 @@
               truncate-partial-width-windows nil
               font-lock-defaults '((("^\\+.*$" . 'diff-added) ("^-.*$" . 'diff-removed)) t)))
 
+;; In evil's other states its own commands would hide these keys.
+(declare-function evil-set-initial-state "ext:evil-core" (mode state))
+(with-eval-after-load 'evil-core
+  (evil-set-initial-state 'gemini-companion-question-mode 'emacs))
+
 (defun gemini-companion--param (question name)
   "The parameter NAME of QUESTION."
   (plist-get (plist-get question :params) name))
@@ -93,31 +98,49 @@
   (or (gemini-companion--param question :newContent) (gemini-companion--param question :command)))
 
 (defun gemini-companion--legend (question)
-  "The keys of QUESTION."
-  (cond ((not (eq question gemini-companion--reached)) "Gemini asks. To answer: M-x gemini-answer")
-        ((gemini-companion--param question :question) "a number: that answer  r: in your own words  n, RET: no answer  q: later")
-        (t (concat "y: yes  " (and (gemini-companion--param question :rule) "s: yes, for this session  a: yes, always  ")
-                   "n, RET: no  r: no, and why  "
-                   (and (gemini-companion--can-correct question) "e: correct the text  ")
-                   "q: later"))))
+  "The keys of QUESTION, and how many wait behind it."
+  (concat
+   (cond ((not (eq question gemini-companion--reached)) "Gemini asks. To answer: M-x gemini-answer")
+         ((gemini-companion--param question :question) "a number: that answer  r: in your own words  n, RET: no answer  q: later")
+         (t (concat "y: yes  " (and (gemini-companion--param question :rule) "s: yes, for this session  a: yes, always  ")
+                    "n, RET: no  r: no, and why  "
+                    (and (gemini-companion--can-correct question) "e: correct the text  ")
+                    "q: later")))
+   (and (cdr gemini-companion--questions) (format "  (%d more after this)" (length (cdr gemini-companion--questions))))))
 
 (defun gemini-companion--write-question ()
-  "Put the first question into its buffer, and return that."
-  (setq gemini-companion--shown (car gemini-companion--questions))
+  "Put the first question into its buffer, and return that.
+Of one that stands there already only the keys are written:
+a reader stays where they are."
   (with-current-buffer (get-buffer-create "*Gemini asks*")
     (unless (derived-mode-p 'gemini-companion-question-mode)
       (gemini-companion-question-mode))
-    (let ((inhibit-read-only t) (question gemini-companion--shown) (number 0))
-      (erase-buffer)
-      (if (not question)
-          (insert "Gemini asks nothing now.\n")
-        (insert (gemini-companion--legend question) "\n\n" (gemini-companion--text question) "\n")
-        (mapc (lambda (option) (insert (format "%d: %s\n" (cl-incf number) option))) (gemini-companion--param question :options)))
-      (goto-char (point-min)))
-    (dolist (window (get-buffer-window-list nil nil t))
-      (set-window-point window (point-min))
-      (set-window-start window (point-min)))
+    (let* ((inhibit-read-only t)
+           (question (car gemini-companion--questions))
+           (legend (if question (gemini-companion--legend question) "Gemini asks nothing now."))
+           (number 0))
+      (if (and question (eq question gemini-companion--shown) (> (buffer-size) 0))
+          (save-excursion
+            (goto-char (point-min))
+            (insert legend)
+            (delete-region (point) (line-end-position)))
+        (erase-buffer)
+        (insert legend "\n")
+        (when question
+          (insert "\n" (gemini-companion--text question) "\n")
+          (mapc (lambda (option) (insert (format "%d: %s\n" (cl-incf number) option)))
+                (gemini-companion--param question :options)))
+        (goto-char (point-min))
+        (dolist (window (get-buffer-window-list nil nil t))
+          (set-window-point window (point-min))
+          (set-window-start window (point-min))))
+      (setq gemini-companion--shown question))
     (current-buffer)))
+
+(defun gemini-companion--announce (format question)
+  "Say by FORMAT, in one line, that there is QUESTION."
+  (let ((message-truncate-lines t))
+    (message format (car (split-string (gemini-companion--text question) "\n")))))
 
 (defun gemini-companion--refresh ()
   "Show what is asked now, and take the focus from nobody."
@@ -132,8 +155,7 @@
              (unless (get-buffer-window buffer)
                (save-selected-window
                  (ignore-errors (display-buffer buffer gemini-companion--place))))
-             (let ((message-truncate-lines t))
-               (message "Gemini asks (M-x gemini-answer): %s" (car (split-string (gemini-companion--text first) "\n")))))
+             (gemini-companion--announce "Gemini asks (M-x gemini-answer): %s" first))
             ((not first)
              (dolist (window (get-buffer-window-list buffer nil t))
                (unless (eq window (selected-window))
@@ -154,7 +176,9 @@ All else is left to RECEIVE, with MORE: it has to know an answer at once."
         (setq gemini-companion--questions
               (append gemini-companion--questions
                       (list (list :server connection :id (plist-get message :id) :params (plist-get message :params)))))
-        (gemini-companion--refresh))
+        (gemini-companion--refresh)
+        (when (cdr gemini-companion--questions)
+          (gemini-companion--announce "Gemini asks more after this: %s" (car (last gemini-companion--questions)))))
     (apply receive connection message more)))
 
 (advice-add 'jsonrpc-connection-receive :around #'gemini-companion--receive)
@@ -178,6 +202,7 @@ All else is left to RECEIVE, with MORE: it has to know an answer at once."
       (message "Nobody waits for that answer any more.")
     (setq gemini-companion--questions (delq question gemini-companion--questions))
     (gemini-companion--go-back)
+    (gemini-companion--synchronise-all (plist-get question :server)) ; what was edited since it was asked
     (jsonrpc-connection-send (plist-get question :server) :id (plist-get question :id) :result result)
     (gemini-companion--refresh)))
 
@@ -315,6 +340,12 @@ All else is left to RECEIVE, with MORE: it has to know an answer at once."
     (jsonrpc-notify (car gemini-companion--synchronised) :textDocument/didClose
                     (list :textDocument (eglot--TextDocumentIdentifier)))))
 
+(defun gemini-companion--synchronise-all (server)
+  "Let SERVER know the text of all buffers that it knows."
+  (dolist (buffer (gemini-companion--buffers server))
+    (with-current-buffer buffer
+      (gemini-companion--synchronise server))))
+
 (defun gemini-companion--buffers (server)
   "The buffers whose text SERVER knows."
   (cl-remove-if-not (lambda (buffer)
@@ -337,9 +368,7 @@ All else is left to RECEIVE, with MORE: it has to know an answer at once."
           (gemini-companion--synchronise server)
           (jsonrpc-error "The text of %s is another by now" (buffer-name)))))
     (prog1 (cl-call-next-method)
-      (dolist (buffer buffers)
-        (with-current-buffer buffer
-          (gemini-companion--synchronise server))))))
+      (gemini-companion--synchronise-all server))))
 
 (defun gemini-companion--read-again (server)
   "Read files of the project of SERVER again that were changed on the disk.
@@ -391,7 +420,7 @@ Those with unsaved edits are left alone."
     (run-hooks 'gemini-companion-answered-hook)))
 
 ;; An edit of a file that you had saved is saved too, so that the commands Gemini runs see it.
-(cl-defmethod eglot-handle-request (_server (_method (eql gemini/saveDocument)) &key path &allow-other-keys)
+(cl-defmethod eglot-handle-request ((_server gemini-companion-server) (_method (eql gemini/saveDocument)) &key path &allow-other-keys)
   "Save the buffer that visits PATH, and say whether the disk has its text."
   (let ((buffer (find-buffer-visiting path)))
     (when buffer
@@ -399,7 +428,7 @@ Those with unsaved edits are left alone."
         (ignore-errors (let ((save-silently t) (inhibit-interaction t)) (save-buffer)))))
     (list :saved (if (and buffer (not (buffer-modified-p buffer))) t :json-false))))
 
-(cl-defmethod eglot-handle-notification (_server (_method (eql gemini/compressionStatus/didChange)) &rest _)
+(cl-defmethod eglot-handle-notification ((_server gemini-companion-server) (_method (eql gemini/compressionStatus/didChange)) &rest _)
   "The status is shown when you ask for it."
   nil)
 

@@ -45,7 +45,8 @@ end
 
 local function lines_of(question)
   local params = question.params
-  local lines = { question == reached and keys_of(question) or 'Gemini asks. To answer: :GeminiAnswer', '' }
+  local more = #questions > 1 and ('  (%d more after this)'):format(#questions - 1) or ''
+  local lines = { (question == reached and keys_of(question) or 'Gemini asks. To answer: :GeminiAnswer') .. more, '' }
   vim.list_extend(lines, vim.split(params.text or params.question, '\n'))
   for number, option in ipairs(params.options or {}) do
     vim.list_extend(lines, vim.split(number .. ': ' .. option, '\n'))
@@ -69,8 +70,14 @@ end
 local function write_question()
   ensure_asked()
   shown = questions[1]
+  local lines = shown and lines_of(shown) or { 'Gemini asks nothing now.' }
+  local is_same = vim.deep_equal(vim.api.nvim_buf_get_lines(asked, 1, -1, false), vim.list_slice(lines, 2))
   vim.bo[asked].modifiable = true
-  vim.api.nvim_buf_set_lines(asked, 0, -1, false, shown and lines_of(shown) or { 'Gemini asks nothing now.' })
+  if is_same then -- a reader stays where they are
+    vim.api.nvim_buf_set_lines(asked, 0, 1, false, { lines[1] })
+  else
+    vim.api.nvim_buf_set_lines(asked, 0, -1, false, lines)
+  end
   vim.bo[asked].modifiable = false
 end
 
@@ -89,10 +96,17 @@ local function refresh() -- after the list has changed
   end
 end
 
+local function tell_edits(id) -- what was edited since it was asked: Neovim gathers edits for a moment before it tells of them
+  local is_there, tracking = pcall(require, 'vim.lsp._changetracking')
+  local client = vim.lsp.get_client_by_id(id)
+  if is_there and client then pcall(tracking.flush, client) end
+end
+
 local function settle(question, result)
   for index, one in ipairs(questions) do
     if one == question then
       table.remove(questions, index)
+      tell_edits(question.client)
       coroutine.resume(question.thread, result)
       refresh()
       return
@@ -106,7 +120,12 @@ local function no_answer(question) return question.params.question and vim.empty
 local function ask(_, params, context)
   local thread = coroutine.running()
   table.insert(questions, { params = params, client = context.client_id, thread = thread })
-  vim.schedule(refresh)
+  vim.schedule(function()
+    refresh()
+    if #questions > 1 then
+      vim.notify(in_one_line('Gemini asks more after this: ' .. title_of(questions[#questions])), vim.log.levels.WARN)
+    end
+  end)
   return coroutine.yield()
 end
 
@@ -179,6 +198,15 @@ local function correct(params) -- the text as you change it; writing it is the y
   vim.api.nvim_win_set_buf(0, buffer)
   vim.notify('Write it (:w) to say yes to it as it is then.')
 end
+
+-- A text that you correct does not keep Neovim from ending. Nor is its end a yes, as :wqall or 'autowriteall' would have it.
+vim.api.nvim_create_autocmd('ExitPre', {
+  callback = function()
+    for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+      if vim.startswith(vim.api.nvim_buf_get_name(buffer), 'gemini://correct/') then vim.bo[buffer].modified = false end
+    end
+  end,
+})
 
 local function prepare_asked()
   asked = vim.api.nvim_create_buf(false, true)
@@ -339,7 +367,7 @@ local function show(text)
   if window ~= -1 then vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(answers), 0 }) end
 end
 
-vim.lsp.handlers['gemini/event'] = function(_, params)
+local function on_event(_, params)
   local event = params.event
   if event.type == 'toolQuestionAnswered' or event.type == 'toolCallCompleted' then
     drop(function(question) return question.params.toolCallId == event.toolCallId end)
@@ -364,7 +392,7 @@ vim.lsp.handlers['gemini/event'] = function(_, params)
 end
 
 -- An edit of a file that you had saved is saved too, so that the commands Gemini runs see it. What you have not saved stays so.
-vim.lsp.handlers['gemini/saveDocument'] = function(_, params)
+local function save_document(_, params)
   local buffer = vim.fn.bufnr('^' .. vim.fn.escape(params.path, '\\[]*?{}') .. '$')
   if buffer == -1 then return { saved = false } end
   local is_other = vim.bo[buffer].readonly -- or on the disk: Neovim would ask, and take what you type for the answer
@@ -374,6 +402,8 @@ vim.lsp.handlers['gemini/saveDocument'] = function(_, params)
   if not is_other then pcall(vim.api.nvim_buf_call, buffer, function() vim.cmd('silent write!') end) end
   return { saved = not vim.bo[buffer].modified }
 end
+
+vim.lsp.config('gemini_companion', { handlers = { ['gemini/event'] = on_event, ['gemini/saveDocument'] = save_document } })
 
 vim.api.nvim_create_autocmd('LspProgress', {
   callback = function(args)
@@ -428,7 +458,9 @@ local function request(method, params)
   end)
 end
 
-vim.lsp.commands['gemini.chat'] = function(command) request('gemini/chat', command.arguments[1]) end -- what code actions run
+vim.lsp.config('gemini_companion', {
+  commands = { ['gemini.chat'] = function(command) request('gemini/chat', command.arguments[1]) end }, -- what code actions run
+})
 
 local command = vim.api.nvim_create_user_command
 command('Gemini', function(opts)

@@ -126,13 +126,17 @@ function! s:WriteQuestion() abort
   let s:shown = get(s:questions, 0, {})
   let lines = ['Gemini asks nothing now.']
   if !empty(s:shown)
-    let lines = [s:shown is s:reached ? s:KeysOf(s:shown) : 'Gemini asks. To answer: :GeminiAnswer', ''] + s:TextOf(s:shown)
+    let more = len(s:questions) - 1
+    let lines = [(s:shown is s:reached ? s:KeysOf(s:shown) : 'Gemini asks. To answer: :GeminiAnswer')
+          \ .. (more ? '  (' .. more .. ' more after this)' : ''), ''] + s:TextOf(s:shown)
     for [index, option] in items(get(s:shown.params, 'options', []))
       let lines += split((index + 1) .. ': ' .. option, "\n", 1)
     endfor
   endif
   call setbufvar(s:asked, '&modifiable', 1)
-  silent call deletebufline(s:asked, 1, '$')
+  if getbufline(s:asked, 2, '$') !=# lines[1:] " else the first line alone changes, and a reader stays where they are
+    silent call deletebufline(s:asked, 1, '$')
+  endif
   call setbufline(s:asked, 1, lines)
   call setbufvar(s:asked, '&modifiable', 0)
 endfunction
@@ -184,6 +188,9 @@ endfunction
 function! s:Question(id, params) abort
   call add(s:questions, {'id': a:id, 'params': a:params})
   call s:Refresh()
+  if len(s:questions) > 1
+    call s:Warn('Gemini asks more after this: ' .. s:TextOf(s:questions[-1])[0])
+  endif
 endfunction
 
 function! s:Drop(Condition) abort " what nobody waits for any more
@@ -204,6 +211,7 @@ function! s:Settle(question, result) abort
   endif
   call s:GoBack() " first, so that the window can close
   call filter(s:questions, {_, one -> one isnot a:question})
+  call s:Synchronise() " what was edited since it was asked
   call ch_sendexpr(s:job, {'id': a:question.id, 'result': a:result})
   call s:Refresh()
 endfunction
@@ -272,6 +280,13 @@ function! s:WriteCorrection() abort
   setlocal nomodified
   call s:Settle(own.question, result)
   call timer_start(0, {-> execute('silent! bwipeout! ' .. buffer)})
+endfunction
+
+" A text that you correct does not keep Vim from ending. Nor is its end a yes, as :wqall or 'autowriteall' would have it.
+function! s:LetGoOfCorrections() abort
+  for info in filter(getbufinfo(), {_, info -> has_key(info.variables, 'gemini_companion')})
+    call setbufvar(info.bufnr, '&modified', 0)
+  endfor
 endfunction
 
 function! s:GoToQuestion() abort
@@ -526,6 +541,7 @@ command! -range -nargs=+ GeminiReply call s:Say(<q-args>, 1)
 
 augroup gemini_companion
   autocmd!
+  autocmd ExitPre * call s:LetGoOfCorrections()
   autocmd CmdlineEnter : let s:typed_for = get(s:questions, 0, {})
   autocmd CmdlineLeave : if get(v:event, 'abort', 0) | let s:typed_for = {} | endif
   autocmd BufReadPost,BufWritePost * let b:gemini_companion_has_file = 1

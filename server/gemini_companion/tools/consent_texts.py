@@ -197,6 +197,48 @@ def is_all_alike(word: str) -> bool:
     return not word.isascii() and all(sign.isascii() or _ascii_like(sign) for sign in word)
 
 
+_QUOTED_PROSE: Final = re.compile(r"""(["'])(?:(?!\1).)*\s(?:(?!\1).)*\1""", re.DOTALL)
+"""What is in quotes and has blanks: the words of a commit's message, not a path or an option."""
+_OF_PROSE: Final = "\u2013\u2019"
+"""The dash and the apostrophe that people write within and between words."""
+
+
+def alike_punctuation(text: str) -> tuple[str, ...]:
+    """Signs of a command, a path or a name that look like those which part or join its words: `∕`, `‐`, `；`.
+
+    They count among signs of ASCII, and alone if they look like what parts commands. Wide ones are what they seem in a
+    word with letters of their kind.
+    """
+    if text.isascii():
+        return ()
+    words = _QUOTED_PROSE.sub(" ", text).split()
+    return tuple(dict.fromkeys(sign for word in words for sign in _alike_punctuation_of(word)))
+
+
+def _alike_punctuation_of(word: str) -> Iterator[str]:
+    if word.isascii():
+        return
+    has_wide_letters = any(sign.isalpha() and unicodedata.east_asian_width(sign) == "W" for sign in word)
+    for at, sign in enumerate(word):
+        alike = _ascii_like(sign)
+        if not alike or any(one.isalnum() for one in alike):
+            continue
+        if has_wide_letters and unicodedata.east_asian_width(sign) in "FW":
+            continue
+        after = word[at + 1 : at + 2]
+        if sign in _OF_PROSE:
+            is_odd = at == 0 and after.isascii() and after.isalpha()
+        else:
+            beside = word[max(at - 1, 0) : at] + after
+            is_odd = (
+                any(one in ";|&<>" for one in alike)
+                if len(word) == 1
+                else not any(one.isalpha() and not one.isascii() for one in beside)
+            )
+        if is_odd:
+            yield sign
+
+
 def _is_mixed(word: str) -> bool:
     if word.isascii() or not any(sign.isascii() and sign.isalpha() for sign in word):
         return False
@@ -250,6 +292,9 @@ def _folded(sign: str) -> str:
 def signs_of(text: str, programs: Iterable[str] = ()) -> list[str]:
     """What is to be warned of in a command, a path or a name; `programs` are those that it starts."""
     warnings = [f"It has signs that cannot be seen: {', '.join(found)}."] if (found := deceptive(text)) else []
+    if signs := alike_punctuation(text):
+        told = ", ".join(f"{sign} ({_numbers(sign)})" for sign in signs)
+        warnings.append(f"It has signs that look like others: {told}.")
     return warnings + alike_in(text, programs)
 
 

@@ -35,8 +35,20 @@ _TOOL: Final = "a tool of the project runs it"
 OBEYED: Final = "this program goes by what it says"
 _TOLD: Final = "a model is told what it says"
 _SETS_UP: Final = "tools are set up by files of this name"
+_LOADED: Final = "tools load code that lies there, though nothing names it"
 _NOT_KNOWN: Final = frozenset(
-    (_UNKNOWN, _NO_ENDING, _AT_TOP, _INSTALLED, _LISTED, _PROGRAM, _SETS_UP, "it is a program", "a shell runs it")
+    (
+        _UNKNOWN,
+        _NO_ENDING,
+        _AT_TOP,
+        _INSTALLED,
+        _LISTED,
+        _PROGRAM,
+        _SETS_UP,
+        _LOADED,
+        "it is a program",
+        "a shell runs it",
+    )
 )
 
 # --- what is free by its ending
@@ -121,6 +133,26 @@ _DATA_FOLDERS: Final = _table(
     " conf configs configuration"
 )
 """Folders in whose data tools are set up."""
+
+_LOADED_BY_PLACE: Final = _table(
+    "ftplugin ftdetect mu-plugins initializers autostart conf.d profile.d xonsh rc.d startup autorun"
+)
+"""Folders from which all code is loaded, whatever its language."""
+_OF_EDITORS: Final = _table("vim lua fnl el")
+"""Languages in which editors are set up, by files at their places: code in them is elsewhere a module's."""
+_EDITORS_FOLDERS: Final = _table(
+    "plugin plugins after autoload syntax indent colors compiler keymap pack start config nvim vim vimfiles emacs"
+    " site-lisp"
+)
+_EDITORS_STEMS: Final = _table(
+    "init rc vimrc gvimrc ginit exrc early-init site-start default conf wezterm config options"
+)
+_SOURCES: Final = _table(
+    "src lib app apps pkg internal lua test tests spec specs packages crates cmd modules docs server client"
+)
+"""Folders of sources, in which others are modules."""
+_TESTS: Final = _table("test tests spec specs")
+_TEST_RUNNERS: Final = _table("cypress features playwright wdio codecept codeceptjs cucumber behave")
 
 # --- what is not, by its name
 
@@ -375,6 +407,14 @@ def _of_prose(folders: Sequence[str], words: frozenset[str]) -> str:
     return _LISTED if is_list else ""
 
 
+def _is_of_a_test_runner(folders: Sequence[str]) -> bool:
+    """`cypress/support`, `features/support`; of what is not known to run tests, too, but where sources lie."""
+    if "support" not in folders[1:]:
+        return False
+    before = folders[: folders.index("support", 1)]
+    return before[-1] in _TEST_RUNNERS or _SOURCES.isdisjoint(before)
+
+
 def _of_code(folders: Sequence[str], pieces: Sequence[str], spelt: str) -> str:
     stem = pieces[0]
     if pieces[-1] in _SHELL and not _BY_HAND.intersection(folders):
@@ -391,6 +431,14 @@ def _of_code(folders: Sequence[str], pieces: Sequence[str], spelt: str) -> str:
             return _TOOL
     if len(pieces) > 2 and _SETUP_WORDS.intersection(pieces[1:-1]):  # gunicorn.conf.py
         return _TOOL
+    if _LOADED_BY_PLACE.intersection(folders):
+        return _LOADED
+    if _is_of_a_test_runner(folders):
+        return _LOADED
+    if pieces[-1] in _OF_EDITORS and _TESTS.isdisjoint(folders):
+        is_module = not _SOURCES.isdisjoint(folders)
+        if _EDITORS_FOLDERS.intersection(folders) or (stem in _EDITORS_STEMS and not is_module):
+            return _LOADED
     if pieces[-1] == "exs" and folders[-1:] == ["config"]:
         return "mix runs it"
     if pieces[-1] == "scala" and folders == ["project"]:

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from gemini_companion.adapters.processes.judging import DiskJudge
 from gemini_companion.adapters.vault.betterleaks import Betterleaks
 from gemini_companion.engine.history.tool_entries import ToolRule
+from gemini_companion.tools.shell.commandbook import without_secrets
 from gemini_companion.tools.shell.options import looked_at
 from gemini_companion.tools.shell.programs import READERS
 from gemini_companion.tools.shell.script import NotPlain
-from gemini_companion.tools.shell.shown_output import without_secrets
 from gemini_companion.tools.shell.verdict import LineVerdict
 from tests.support.shell_lines import rule
 

@@ -3,7 +3,7 @@ return function(person)
   local record, keys = person.record, person.keys
   record.asked = {}
   vim.ui.select = function() error('a menu of a plugin is no place for consent') end
-  local function question() return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('gemini://question'), 0, -1, false), '\n') end
+  local function question() return table.concat(vim.fn.getbufline('gemini://question', 1, '$'), '\n') end -- empty before the first
   local answering = vim.uv.new_timer()
   answering:start(10, 10, vim.schedule_wrap(function()
     local asked = question():match('^Gemini asks. To answer: :GeminiAnswer\n\n(.*)')

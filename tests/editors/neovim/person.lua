@@ -75,8 +75,9 @@ function M.rendezvous(name)
 end
 
 local function listen()
-  local show = vim.lsp.handlers['gemini/event']
-  vim.lsp.handlers['gemini/event'] = function(err, params, context)
+  local handlers = M.client().handlers
+  local show = handlers['gemini/event']
+  handlers['gemini/event'] = function(err, params, context)
     table.insert(M.record.events, vim.tbl_extend('force', params.event, { seq = params.seq }))
     return show(err, params, context)
   end

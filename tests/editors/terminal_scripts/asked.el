@@ -9,7 +9,10 @@
       make-backup-files nil
       auto-save-default nil
       enable-local-variables nil
-      ring-bell-function #'ignore)
+      ring-bell-function #'ignore
+      ;; After M-x Emacs looks for a shorter name until a key comes.  Of keys that come at once it then loses all but two.
+      suggest-key-bindings nil
+      write-region-inhibit-fsync t)
 (electric-indent-mode -1)
 
 (defun asked-look ()

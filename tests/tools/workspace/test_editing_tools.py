@@ -200,6 +200,31 @@ async def test_an_editor_that_saves_by_itself_is_not_overtaken(desk: Desk, root:
     assert path.read_text() == "edited\nformatted\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [("replace", {"old_string": "disk", "new_string": "x"}), ("write_file", {"content": "x\n"})],
+)
+async def test_what_is_typed_while_the_file_is_looked_at_is_not_taken_back(
+    desk: Desk, root: Path, monkeypatch: pytest.MonkeyPatch, name: str, args: dict[str, Any]
+):
+    path = write(root / "a.py", "disk\n")
+    desk.editor.open(path, "disk\n", is_dirty=False)
+    await desk.call("read_file", file_path="a.py")
+    tool, decoded, proposal = await desk.propose(name, file_path="a.py", **args)
+    read = desk.files.read
+
+    async def typed_meanwhile(*place: Any, **options: Any) -> Any:
+        found = await read(*place, **options)
+        desk.editor.open(path, "disk\ntyped\n")
+        return found
+
+    monkeypatch.setattr(desk.files, "read", typed_meanwhile)
+    with pytest.raises(ToolRefusal, match="Nothing was changed"):
+        await tool.run(decoded, proposal, desk.context())
+    assert desk.editor.buffers[str(path)].text == "disk\ntyped\n"
+    assert path.read_text() == "disk\n"
+
+
 async def test_unsaved_edits_are_never_overwritten_on_the_disk(desk: Desk, root: Path):
     path = write(root / "a.py", "disk\n")
     desk.editor.open(path, "unsaved\n")

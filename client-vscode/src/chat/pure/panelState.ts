@@ -17,7 +17,7 @@ import { isOwnModel, OFFLINE_MODEL } from "../../panel/models.js";
 import type { CompressionStatusReport, Constraint, ContextFile, ModelReport, SessionInfo } from "../../protocol.gen.js";
 import type { HoldReason } from "./queue.js";
 import type { Translate } from "./words.js";
-import { untrustedHint } from "../../panel/trustText.js";
+import { untrustedHint } from "../../panel/sentences.js";
 
 export interface PanelSources {
   readonly daemon: DaemonView;

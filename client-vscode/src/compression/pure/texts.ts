@@ -1,7 +1,7 @@
 /** Compressions in words. */
 import type { Translate } from "../../chat/pure/words.js";
 import { meterOf } from "../../chat/pure/panelState.js";
-import { backgroundText } from "../../panel/backgroundText.js";
+import { backgroundText } from "../../panel/sentences.js";
 import { phaseLook } from "../../panel/statuses.js";
 import { percent } from "../../status/pure/meterText.js";
 import type { CompressionStatusReport } from "../../protocol.gen.js";

@@ -1,6 +1,6 @@
 /** The status bar's meter in words. */
 import type { Translate } from "../../chat/pure/words.js";
-import { backgroundText } from "../../panel/backgroundText.js";
+import { backgroundText } from "../../panel/sentences.js";
 import type { MeterView } from "../../panel/contract.js";
 
 export interface MeterText {

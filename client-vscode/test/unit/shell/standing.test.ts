@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { QUEUE_LIMIT } from "../../../src/panel/limits.js";
-import { untrustedHint } from "../../../src/panel/trustText.js";
+import { untrustedHint } from "../../../src/panel/sentences.js";
 import { hindrance, notices } from "../../../webview/shell/standing.js";
 import { baseState } from "../../panel/chatRows.js";
 import { fixtures, type FixtureName } from "../../panel/fixtures.js";

@@ -1,8 +1,7 @@
 /** What the model asks the person: options as buttons, and a field for the person's own words. */
 import type { AsksView, ToolRow } from "../../../src/panel/contract.js";
 import { exactText } from "../../../src/panel/exact.js";
-import { element } from "../element.js";
-import { exactNodes } from "../exactNodes.js";
+import { element, exactNodes } from "../element.js";
 import { Guard, letterOf } from "./guard.js";
 import type { RowContext } from "./rowView.js";
 

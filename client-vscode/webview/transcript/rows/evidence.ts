@@ -1,7 +1,6 @@
 /** What a question shows of what would happen: the command line with its pieces, the lines of a diff. All of it, however long. */
 import type { QuestionView } from "../../../src/panel/contract.js";
-import { element } from "../element.js";
-import { exactNodes } from "../exactNodes.js";
+import { element, exactNodes } from "../element.js";
 
 /** So many lines are put into the page at a time; more come before somebody has scrolled to their end. */
 const LINES_AT_ONCE = 1_000;

@@ -6,8 +6,7 @@
 import type { QuestionView as Question, RuleView, ToolRow } from "../../../src/panel/contract.js";
 import { exactText } from "../../../src/panel/exact.js";
 import { MODES } from "../../../src/panel/tools.js";
-import { element, setText } from "../element.js";
-import { exactNodes } from "../exactNodes.js";
+import { element, exactNodes, setText } from "../element.js";
 import { countText } from "../texts.js";
 import { fillWithDiff, linesOfDiff, markedCommand } from "./evidence.js";
 import { Guard, letterOf } from "./guard.js";
@@ -140,9 +139,9 @@ export class QuestionView {
   #answers({ rule, ruleText, hasText, editable }: Question): HTMLElement[] {
     const { t } = this.#context.language;
     const ofRule = ruleText === "" ? {} : { title: exactText(ruleText) };
-    this.#no = this.#button(t("No"), "n", () => this.#answer("reject"), { "data-home": "" });
+    this.#no = this.#button(t("No"), "n", () => this.#answer("reject"), { class: "primary", "data-home": "" });
     const buttons = [
-      this.#button(t("Yes"), "y", () => this.#answer("once"), { class: "primary" }),
+      this.#button(t("Yes"), "y", () => this.#answer("once"), { class: "yes" }),
       rule && this.#button(t("Yes for This Chat"), undefined, () => this.#answer("session"), ofRule),
       rule && this.#button(t("Always…"), "a", () => this.#toggle("rule"), ofRule),
       this.#no,

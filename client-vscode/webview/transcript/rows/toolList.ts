@@ -118,8 +118,11 @@ function isQuiet({ kind, state }: ToolRow): boolean {
   return TOOL_KINDS[kind].isQuiet && state === "ok";
 }
 
-/** Makes these the children, and touches nothing where they are. */
+/** Makes these the children. What stands there already is not moved: that would scroll what is read in it back to its beginning. */
 function place(parent: HTMLElement, children: readonly HTMLElement[]): void {
-  const isSame = parent.children.length === children.length && children.every((one, at) => parent.children[at] === one);
-  if (!isSame) parent.replaceChildren(...children);
+  const wanted = new Set<Element>(children);
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
+  children.forEach((child, at) => {
+    if (parent.children[at] !== child) parent.insertBefore(child, parent.children[at] ?? null);
+  });
 }

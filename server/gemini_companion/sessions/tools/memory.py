@@ -22,8 +22,8 @@ from gemini_companion.sessions.recalled import RecallHit, RecallResult
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
 from gemini_companion.tools.memory import Remembered
+from gemini_companion.tools.shell.commandbook import without_secrets
 from gemini_companion.tools.shell.rules import ALIASES, TOOL
-from gemini_companion.tools.shell.shown_output import without_secrets
 from gemini_companion.tools.tool import ToolRefusal
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""What tools need of whoever keeps a session's commands."""
+"""What tools need of whoever keeps a session's commands, and what a model is shown of their outputs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from gemini_companion.engine.ide_context.secrets import mask_secrets
 from gemini_companion.tools.ports import CommandEnd, RunningCommand
 
 
@@ -46,3 +47,16 @@ class CommandBook(Protocol):
     async def stop(self, session_id: str, call_id: str) -> bool:
         """End a command; whether it ran."""
         ...
+
+
+def without_secrets(text: str) -> str:
+    """The output as `read_file` shows a text, and word of it where that differs.
+
+    Takes some time with a long text, so not on the event loop.
+    """
+    masked, count = mask_secrets(text)
+    if not count:
+        return text
+    lead = "" if masked.endswith("\n") else "\n"
+    what = "One secret is" if count == 1 else f"{count} secrets are"
+    return f"{masked}{lead}[{what} masked as [masked: …]; the command's own output has the value.]\n"

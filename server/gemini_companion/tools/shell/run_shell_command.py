@@ -10,9 +10,8 @@ import msgspec
 
 from gemini_companion.tools.paths import gone
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
-from gemini_companion.tools.shell.commandbook import CommandBook
+from gemini_companion.tools.shell.commandbook import CommandBook, without_secrets
 from gemini_companion.tools.shell.rules import ALIASES, TOOL
-from gemini_companion.tools.shell.shown_output import without_secrets
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 
 MAX_CHARACTERS: Final = 100_000

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from gemini_companion.tools.shell.background import ReadBackgroundOutput, StopBackgroundProcess
 from gemini_companion.tools.shell.commandbook import CommandBook
-from gemini_companion.tools.shell.read_background_output import ReadBackgroundOutput
 from gemini_companion.tools.shell.run_shell_command import RunShellCommand
-from gemini_companion.tools.shell.stop_background_process import StopBackgroundProcess
 from gemini_companion.tools.tool import Tool
 
 

@@ -103,6 +103,8 @@ async def carried_out(change: Change, context: ToolContext, done: str) -> ToolOu
     place, before = change.place, change.before
     notes = list(change.notes)
     buffer = context.ports.editor.buffer(place.path)
+    if buffer is not None and buffer.is_dirty and (before is None or buffer.text != before.text):
+        raise _refused(place.shown)  # it was typed in while the file was looked at: the edit would take that back
     answer = "unable" if buffer is None else await context.ports.editor.apply_edit(place.path, change.after, done)
     if refusal := not_made(answer, place.shown):
         raise refusal
@@ -129,11 +131,7 @@ async def carried_out(change: Change, context: ToolContext, done: str) -> ToolOu
 def not_made(answer: EditAnswer, shown: str) -> ToolRefusal | None:
     """What to say where an editor did not make an edit. Nothing is written beside it then: a no is a no."""
     if answer == "refused":
-        return ToolRefusal(
-            f"Not done: {shown} is open in the user's editor, and the edit was refused there. The user said no, or the"
-            " text is another by now. Nothing was changed.",
-            outcome="declined",
-        )
+        return _refused(shown)
     if answer == "unanswered":
         return ToolRefusal(
             f"Not known to be done: {shown} is open in the user's editor, which did not say in time whether it makes"
@@ -142,6 +140,14 @@ def not_made(answer: EditAnswer, shown: str) -> ToolRefusal | None:
             outcome="timedOut",
         )
     return None
+
+
+def _refused(shown: str) -> ToolRefusal:
+    return ToolRefusal(
+        f"Not done: {shown} is open in the user's editor, and the edit was refused there. The user said no, or the"
+        " text is another by now. Nothing was changed.",
+        outcome="declined",
+    )
 
 
 async def _onto_disk(change: Change, context: ToolContext) -> str:

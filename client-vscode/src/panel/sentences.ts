@@ -1,4 +1,4 @@
-/** A compression beside the chat in words, alike in the panel, the status bar and the status command. */
+/** Sentences that the panel and the window both say: one text, wherever it is said. */
 import type { MeterView } from "./state.js";
 
 type Translate = (text: string, ...args: (string | number)[]) => string;
@@ -14,4 +14,11 @@ export function backgroundText(
   return saves === undefined
     ? t("A compression is prepared: you will not wait for it.")
     : t("A compression is prepared: you will not wait for it. It frees about {0} tokens.", number(saves));
+}
+
+/** What a workspace that is not trusted means for who chats in it. */
+export function untrustedHint(t: Translate): string {
+  return t(
+    "Until you trust it, its settings are ignored, and nothing in it is changed or run. Only paths and what you select go along with your prompts; Gemini may read files when it needs them, and its answer says what was read.",
+  );
 }
