@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.cli.main import run
+from gemini_companion.evaluation.session_report import MOST_CHARACTERS
 from tests.support.replayed import replay
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -71,6 +72,14 @@ def test_the_numbers_survive_the_process_and_those_of_the_page_are_the_same(
     assert (project["promptTokens"], project["calls"]) == (stats["promptTokens"], stats["calls"])
     assert run(["sessions", "stats", session_id], env) == 0
     assert f"{stats['promptTokens']:,} tokens in" in capsys.readouterr().out
+
+
+def test_a_key_where_a_prompt_is_cut_is_masked_before_the_cut(tmp_path: Path, env: dict[str, str]) -> None:
+    session_id = replayed(tmp_path, [f"{'x ' * ((MOST_CHARACTERS - 20) // 2)}{KEY} and so on"])
+    page = tmp_path / "report.html"
+    assert run(["report", session_id, "-o", str(page), "--with-text"], env) == 0
+    assert "x x x" in page.read_text("utf-8")
+    assert KEY[:4] not in page.read_text("utf-8")
 
 
 def test_the_page_stands_alone_and_has_no_text_of_the_chat_unless_it_is_wanted(

@@ -24,6 +24,8 @@ MOST_POINTS = 240
 MOST_TURNS = 1_000
 MOST_CHARACTERS = 2_000
 """Of a prompt."""
+_LOOKED_THROUGH = MOST_CHARACTERS + 8_192
+"""Half of a secret is not known for what it is: a text is masked before it is cut."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +76,8 @@ async def report_of(app: Application, session: Session, *, with_text: bool) -> S
     rows = _turns(session, tally, with_text=with_text)
     title, masked = mask_secrets(session.meta.title or "Untitled chat")
     for row in rows[-MOST_TURNS:]:
-        row.text, count = mask_secrets(row.text)
+        text, count = mask_secrets(row.text)
+        row.text = text[:MOST_CHARACTERS]
         masked += count
     context = context_report(session)
     now, limit, starts = context.by_part, context.token_limit, context.compression_at
@@ -103,7 +106,7 @@ def _turns(session: Session, tally: Tally, *, with_text: bool) -> list[TurnRow]:
     for entry in session.history.entries:
         match entry:
             case PromptEntry():
-                text = visible_text_of(entry.own_parts)[:MOST_CHARACTERS] if with_text else ""
+                text = visible_text_of(entry.own_parts)[:_LOOKED_THROUGH] if with_text else ""
                 rows.setdefault(entry.turn_id, TurnRow(number=len(rows) + 1, time=entry.time, text=text))
             case ReplyEntry() if row := rows.get(entry.turn_id):
                 row.requests += 1

@@ -18,6 +18,7 @@ from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.sessions.events import HookRan
 from gemini_companion.sessions.models.port import ModelChunk
+from gemini_companion.sessions.observing.records import TEXT_LIMIT
 from gemini_companion.settings.telemetry import TelemetryOptions
 from tests.support.collector import Received, grpc_collector, http_collector, values_of
 from tests.support.patience import PATIENCE
@@ -133,6 +134,16 @@ async def test_no_text_is_sent_unless_it_was_asked_for_and_no_secret_ever(tmp_pa
         found = [what for what in ("prompt", "answer", "args", "fault", "hook") if f"{SAID}{what}" in everything]
         assert found == (["prompt", "answer", "args", "fault", "hook"] if log_prompts else [])
         assert KEY not in everything
+
+
+async def test_a_key_where_a_text_is_cut_is_masked_before_the_cut(tmp_path: Path) -> None:
+    studio, outfile = studio_in(tmp_path), tmp_path / "telemetry.jsonl"
+    with sending(studio, TelemetryOptions(enabled=True, outfile=str(outfile), log_prompts=True)):
+        for within in range(4, len(KEY), 7):
+            await studio.chat(f"{'x ' * ((TEXT_LIMIT - within) // 2)}{KEY} and so on")
+    sent = outfile.read_text("utf-8")
+    assert "x x x" in sent
+    assert KEY[:4] not in sent
 
 
 async def test_a_file_gets_the_same_line_by_line_and_is_its_owners_alone(tmp_path: Path) -> None:

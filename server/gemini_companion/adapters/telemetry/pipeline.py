@@ -21,7 +21,7 @@ from gemini_companion.adapters.telemetry.logs import Logs
 from gemini_companion.adapters.telemetry.metrics import Metrics
 from gemini_companion.adapters.telemetry.spans import Spans
 from gemini_companion.adapters.vault.masking import Masking
-from gemini_companion.sessions.observing.records import AnyRecord
+from gemini_companion.sessions.observing.records import TEXT_LIMIT, AnyRecord
 from gemini_companion.settings.telemetry import TelemetryOptions
 
 MOST_WAITING: Final = 2_048
@@ -111,7 +111,7 @@ class Pipeline:
     def take(self, record: AnyRecord) -> None:
         """Make what is to be sent of a record."""
         if record.texts:
-            masked = {name: self._masking.text(text) for name, text in record.texts.items()}
+            masked = {name: self._masking.text(text)[:TEXT_LIMIT] for name, text in record.texts.items()}
             record = msgspec.structs.replace(record, texts=masked)
         context = self._spans.take(record)
         self._logs.take(record, context)

@@ -9,7 +9,7 @@ from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.model_call import CallPurpose, ModelCallEntry
 from gemini_companion.engine.statistics.uses import price_of
 from gemini_companion.sessions.models.port import ModelChunk, ModelRequest
-from gemini_companion.sessions.observing.records import TEXT_LIMIT, ModelCalled, word
+from gemini_companion.sessions.observing.records import TEXT_TAKEN, ModelCalled, word
 
 _ROLES: Final[Mapping[CallPurpose, str]] = {
     "answer": "main",
@@ -35,7 +35,7 @@ class ModelCallTold:
     def take(self, chunk: ModelChunk) -> None:
         """Note a piece of the answer."""
         self._finish_reason = chunk.finish_reason or self._finish_reason
-        if self._with_text and self._length < TEXT_LIMIT:
+        if self._with_text and self._length < TEXT_TAKEN:
             text = visible_text_of(chunk.parts)
             self._length += len(text)
             self._response.append(text)
@@ -68,7 +68,7 @@ class ModelCallTold:
             return {}
         last = self._request.contents[-1:] if self._request is not None else ()
         texts = {
-            "request": "".join(visible_text_of(content.parts) for content in last)[:TEXT_LIMIT],
-            "response": "".join(self._response)[:TEXT_LIMIT],
+            "request": "".join(visible_text_of(content.parts) for content in last)[:TEXT_TAKEN],
+            "response": "".join(self._response)[:TEXT_TAKEN],
         }
         return {name: text for name, text in texts.items() if text}

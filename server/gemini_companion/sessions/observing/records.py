@@ -18,7 +18,9 @@ from gemini_companion.engine.history.tool_entries import ToolOutcome
 from gemini_companion.engine.history.usage import Usage
 
 TEXT_LIMIT: Final = 16_384
-"""Characters of one text."""
+"""Characters of one text that is sent."""
+TEXT_TAKEN: Final = TEXT_LIMIT + 8_192
+"""Characters of it that are looked through for secrets before it is cut: half of one is not known for what it is."""
 
 _WORD: Final = re.compile(r"[\w.:/@-]{1,100}", re.ASCII)
 
@@ -36,7 +38,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", omit_d
     turn_id: str = ""
     """The turn that it belongs to; `""` for none."""
     texts: Mapping[str, str] = {}
-    """By name, each at most `TEXT_LIMIT` long."""
+    """By name, each at most `TEXT_TAKEN` long."""
 
 
 class TurnBegan(Record, tag="turnBegan", frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ from gemini_companion.sessions.events import (
 )
 from gemini_companion.sessions.observing.port import Observer
 from gemini_companion.sessions.observing.records import (
-    TEXT_LIMIT,
+    TEXT_TAKEN,
     AnyRecord,
     CompressionBegan,
     CompressionEnded,
@@ -153,7 +153,7 @@ class Observing:
     def _texts(self, **texts: str) -> dict[str, str]:
         if not self.wants_text:
             return {}
-        return {name: text[:TEXT_LIMIT] for name, text in texts.items() if text}
+        return {name: text[:TEXT_TAKEN] for name, text in texts.items() if text}
 
     def _record_of(self, session_id: str, time: int, turn_id: str, event: Event) -> AnyRecord | None:
         """`None` for an event that is part of another one's record."""
