@@ -96,8 +96,11 @@ class SnapshotGate:
     What is hidden and what stays beside it are those of the moment when it is made.
     """
 
-    def __init__(self, session: Session, span: Span, *, window: int, guidance: str = "") -> None:
+    def __init__(
+        self, session: Session, span: Span, *, window: int, guidance: str = "", has_record: bool = False
+    ) -> None:
         self._session = session
+        self._record_window = window if has_record else 0
         history = session.history
         sources = history.sources.copied()
         entries = history.entries.copied()
@@ -122,6 +125,7 @@ class SnapshotGate:
                 fresh=span.fresh,
                 also=(*also, *_editor_states(entries)),
                 let_go=let_go,
+                earlier=len(imported),
                 strangers=partial(_put_away_elsewhere, entries, session.fact_cache, span.hides),
                 later=[item.content for item in beside if item.seq > span.hides[1] and item.kind in _SAID],
                 cache=session.fact_cache,
@@ -175,6 +179,7 @@ class SnapshotGate:
             floor=self._settings.retention_floor if floor is None else floor,
             can_repair=can_repair,
             most_tokens=self._most_tokens,
+            record_window=self._record_window,
             lost_before=tuple(lost_before),
         )
         try:
