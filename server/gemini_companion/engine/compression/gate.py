@@ -214,6 +214,7 @@ class Evidence:
             earlier=self._earlier,
             standing=(snapshot, *self._kept),
             beside=self._beside,
+            cache=self._cache,
             poll=poll,
         )
         standing = Haystack((snapshot,), poll=poll)

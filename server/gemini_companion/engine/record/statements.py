@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.facts.patterns import lazy
-from gemini_companion.engine.facts.sentences import fenced_spans, pasted_spans, pieces, prose_lines, sentence_spans
+from gemini_companion.engine.facts.sentences import fenced_spans, pasted_spans, prose_lines, sentence_spans
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import has_call, is_thought, text_of
 
@@ -46,6 +46,8 @@ class Statement(NamedTuple):
     worth: float
     is_material: bool
     """It was pasted, fenced or quoted: nobody's own words."""
+    same: int
+    """Equal for texts that differ in capitals and blanks alone."""
 
 
 def tokens_in(text: str) -> float:
@@ -91,10 +93,10 @@ def _of_text(text: str, part: int, *, by_user: bool, before_call: bool) -> Itera
                 0.7 * math.log1p(tokens) + 0.6 * (named > 0) + 0.25 * min(3, named) + 0.4 * has_number - 1.0 * asks
                 - 0.8 * closing.endswith(_CALLS_OUT) - 1.2 * announces - 0.6 * position
             )
-        made.append(Statement(part, start, end, tokens, worth, False))
+        made.append(Statement(part, start, end, tokens, worth, False, same_as(said)))
     for start, end in material:
-        tokens = tokens_in(text[start:end])
-        made.append(Statement(part, start, end, tokens, 0.0, True))
+        line = text[start:end]
+        made.append(Statement(part, start, end, tokens_in(line), 0.0, True, same_as(line)))
     made.sort(key=lambda one: one.start)
     yield from made
 
@@ -139,6 +141,6 @@ def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start = stop + 1
 
 
-def folded(text: str) -> str:
-    """A text as it is compared: without capitals and doubled blanks."""
-    return " ".join(piece for whole in pieces(text) for piece in whole.split()).casefold()
+def same_as(text: str) -> int:
+    """A number that is equal for texts which differ in capitals and blanks alone."""
+    return hash(" ".join(text.split()).casefold())
