@@ -92,6 +92,8 @@ class Gated(NamedTuple):
     """Share of the newly hidden facts of `FLOOR_KINDS` that the snapshot tells by itself, 0 to 1."""
     lost: tuple[MissingFact, ...]
     """What a repair should bring back, the most worthy first: the newly hidden facts that the snapshot left out."""
+    is_made_up_for: bool = False
+    """The snapshot says too little by itself, and a record beside it makes up for that."""
 
 
 class Evidence:
@@ -170,7 +172,7 @@ class Evidence:
         `hidden_tokens` are those of the sources; they and `count_text` give the appendix its budget.
         """
         if options.record_window:
-            return self._with_record(snapshot, options.record_window, hidden_tokens, poll)
+            return self._with_record(snapshot, options, hidden_tokens, poll)
         standing = Haystack((snapshot,), poll=poll)
         missing: list[Wanted] = []
         for wanted in self._elsewhere:
@@ -205,12 +207,14 @@ class Evidence:
             lost=named,
         )
 
-    def _with_record(self, snapshot: str, window: int, hidden_tokens: float, poll: Callable[[], None]) -> Gated:
+    def _with_record(
+        self, snapshot: str, options: GateOptions, hidden_tokens: float, poll: Callable[[], None]
+    ) -> Gated:
         """A snapshot beside a record, which makes up for what it leaves out: none is refused."""
         record = write_record(
             self._sources,
             hidden_tokens=hidden_tokens,
-            window=window,
+            window=options.record_window,
             earlier=self._earlier,
             standing=(snapshot, *self._kept),
             beside=self._beside,
@@ -222,6 +226,7 @@ class Evidence:
         lost = [one for one in self._elsewhere if self._counts(one) and not standing.has(one.needle)]
         lost = [one for one in lost if not _is_told(one, standing)]
         missing = [one.fact for one in self._elsewhere if not standing.has(one.needle) and not written.has(one.needle)]
+        own_score = round(1 - len(lost) / self._counted, 4) if self._counted else 1.0
         retention = retention_of(record.said, (), appended=record.kept)
         named = tuple(MissingFact(kind=fact.kind, text=shown(fact)) for fact in missing[:MOST_MISSING])
         return Gated(
@@ -234,8 +239,9 @@ class Evidence:
                 missing=named,
                 unsupported=self._unsupported(snapshot, poll),
             ),
-            own_score=round(1 - len(lost) / self._counted, 4) if self._counted else 1.0,
+            own_score=own_score,
             lost=tuple(MissingFact(kind=one.fact.kind, text=shown(one.fact)) for one in lost),
+            is_made_up_for=own_score < options.floor,
         )
 
     def _counts(self, wanted: Wanted) -> bool:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.facts.statements import Statement
 from gemini_companion.engine.history.content import Content
-
-if TYPE_CHECKING:
-    from gemini_companion.engine.record.statements import Statement
 
 FactKind: TypeAlias = Literal["directive", "decision", "task", "error", "path", "command", "symbol", "url", "number"]
 """The most worthy first. A number is also a version, a date, a sum or an id."""

@@ -11,11 +11,11 @@ from gemini_companion.engine.facts.extract import facts_of
 from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource, Known, Said
 from gemini_companion.engine.facts.haystack import Haystack, Needle, needle_of, shown
 from gemini_companion.engine.facts.open_tasks import is_left_open, said_in, still_open
+from gemini_companion.engine.facts.statements import Statement, statements_of
 from gemini_companion.engine.facts.vocabulary import Vocabulary
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import is_plain_user, response_of
 from gemini_companion.engine.history.retention import MissingFact, Retention
-from gemini_companion.engine.record.statements import Statement, statements_of
 
 MOST_MISSING: Final = 50
 """Missing facts that a result names."""

@@ -6,17 +6,16 @@ goes on without a call; whatever else the output says it gets back by `recall`.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 import msgspec
 
 from gemini_companion.engine.facts.actions import Action, cleaned_output, verb_of
 from gemini_companion.engine.facts.extract import as_json, error_lines, strings_in
 from gemini_companion.engine.facts.patterns import ERROR_HINTS, hinted, lazy
-from gemini_companion.engine.record.statements import tokens_in
+from gemini_companion.engine.facts.statements import tokens_in
 
 LINES_SHARE: Final = 0.65
 """Of the budget, what the lines may have; the index has the rest."""
@@ -32,7 +31,18 @@ _AMOUNTS: Final = lazy(r"(?<![\w.:/-])\d{3,12}(?:\.\d{1,6})?(?![\w:/-])")
 _DIGIT: Final = lazy(r"\d")
 _TWO_DIGITS: Final = lazy(r"\d\d")
 _VERDICT: Final = lazy(r"(?i)\b\d+ (?:passed|failed|tests?|errors?|warnings?|problems?)\b|\bexit\b|\btotal\b")
-_TARGETS: Final = ("file_path", "path", "absolute_path", "dir_path", "command", "cmd", "pattern", "query", "url", "name")
+_TARGETS: Final = (
+    "file_path",
+    "path",
+    "absolute_path",
+    "dir_path",
+    "command",
+    "cmd",
+    "pattern",
+    "query",
+    "url",
+    "name",
+)
 """Arguments that say what a call is about, the most telling first."""
 _CHANGES: Final = ("created", "changed", "deleted")
 _SHORT: Final = 26
@@ -96,7 +106,9 @@ def lines_of_calls(
     groups: dict[tuple[str, str], list[int]] = {}
     for number, call in enumerate(calls):
         groups.setdefault((call.action.name, call.target), []).append(number)
-    order = sorted(groups.values(), key=lambda numbers: (verb_of(calls[numbers[-1]].action) not in _CHANGES, -numbers[-1]))
+    order = sorted(
+        groups.values(), key=lambda numbers: (verb_of(calls[numbers[-1]].action) not in _CHANGES, -numbers[-1])
+    )
     texts: dict[int, str] = {}
     used, limit = 0.0, budget * LINES_SHARE
     for numbers in order:
@@ -143,8 +155,12 @@ def _index(
     def worth(name: str) -> float:
         number, _ = found[name]
         return (
-            2.0 * (later.get(name, 0) >= end) + 1 / counts[name] + 0.6 * (_DIGIT().search(name) is not None)
-            + 0.4 * number / max(1, len(calls)) - 0.01 * len(name) - 1.0 * name.isdigit()
+            2.0 * (later.get(name, 0) >= end)
+            + 1 / counts[name]
+            + 0.6 * (_DIGIT().search(name) is not None)
+            + 0.4 * number / max(1, len(calls))
+            - 0.01 * len(name)
+            - 1.0 * name.isdigit()
         )
 
     names = (name for name in found if len(name) > (2 if name.isdigit() else 3) and name not in keys)
@@ -192,13 +208,17 @@ def _target(action: Action) -> str:
     for key in _TARGETS:
         if isinstance(value := action.args.get(key), str):
             return _cut(value, _LONGEST_TARGET)
-    values = (value if isinstance(value, str) else as_json(value) for value in cast("dict[str, Any]", action.args).values())
+    values = (value if isinstance(value, str) else as_json(value) for value in action.args.values())
     return _cut(", ".join(values), _LONGEST_TARGET)
 
 
 def _telling(call: _Call, budget: float, later: Mapping[str, int]) -> list[str]:
     """The lines of an output that say most, in order: errors and verdicts, the last one, what is named again later."""
-    output = call.output if len(call.output) <= 2 * _LOOKED_AT else f"{call.output[:_LOOKED_AT]}\n{call.output[-_LOOKED_AT:]}"
+    output = (
+        call.output
+        if len(call.output) <= 2 * _LOOKED_AT
+        else f"{call.output[:_LOOKED_AT]}\n{call.output[-_LOOKED_AT:]}"
+    )
     lines = [line.strip() for line in output.split("\n") if line.strip()]
     errors = set(error_lines(output)) if hinted(output.lower(), ERROR_HINTS) else set[str]()
     at = call.action.result_index or call.action.index
@@ -206,8 +226,11 @@ def _telling(call: _Call, budget: float, later: Mapping[str, int]) -> list[str]:
     for number, line in enumerate(lines):
         echoed = sum(1 for name in names_in(line[:400]) if later.get(name, 0) > at)
         score = (
-            1.2 * (line in errors or _VERDICT().search(line[:400]) is not None) + 0.8 * (number == len(lines) - 1)
-            + 0.5 * min(4, echoed) + 0.3 * (_DIGIT().search(line[:400]) is not None) - 0.02 * tokens_in(line)
+            1.2 * (line in errors or _VERDICT().search(line[:400]) is not None)
+            + 0.8 * (number == len(lines) - 1)
+            + 0.5 * min(4, echoed)
+            + 0.3 * (_DIGIT().search(line[:400]) is not None)
+            - 0.02 * tokens_in(line)
         )
         if score > _LEAST_WORTH:
             scored.append((-score, number))

@@ -16,10 +16,10 @@ from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.facts.retention import FactCache
+from gemini_companion.engine.facts.statements import Statement, same_as, statements_of
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.record.outputs import Line, lines_of_calls, names_in
-from gemini_companion.engine.record.statements import Statement, same_as, statements_of, tokens_in
 
 INTRODUCTION: Final = (
     "What was said and done in the replaced turns, quoted from the log in order; later words replace earlier ones."
@@ -176,9 +176,7 @@ def write_record(
     )
 
 
-def _read(
-    sources: Sequence[FactSource], earlier: int, cache: FactCache, poll: Callable[[], None]
-) -> Iterator[_Said]:
+def _read(sources: Sequence[FactSource], earlier: int, cache: FactCache, poll: Callable[[], None]) -> Iterator[_Said]:
     after_result = False
     for at, (source, known) in enumerate(zip(sources, cache.looked_up(sources), strict=True)):
         poll()

@@ -44,6 +44,8 @@ _SAID: Final = PROMPTS | {"reply"}
 UNCHECKED: Final = " What its snapshot leaves out could not be checked: nothing was put back behind it."
 """What the message of a result goes on with where the gate failed."""
 
+MADE_UP_FOR: Final = " Its snapshot says little by itself: what was said is quoted beside it."
+
 Repair = Callable[[Sequence[MissingFact]], Awaitable[Written | None]]
 """Asks the author of a snapshot for what it left out."""
 
@@ -204,6 +206,8 @@ class SnapshotGate:
 def judged(result: CompressionResult, admission: Admission) -> CompressionResult:
     """A result with what the gate said of its snapshot."""
     told = msgspec.structs.replace(result, appendix=admission.appendix or None, retention=admission.retention)
+    if admission.gated is not None and admission.gated.is_made_up_for:
+        told = msgspec.structs.replace(told, message=f"{told.message}{MADE_UP_FOR}")
     return with_note(told)
 
 

@@ -44,4 +44,6 @@ class RecordStrategy(CuttingStrategy):
         plan = super().plan(trim, log)
         if plan is None:
             return None
-        return replace(plan, has_record=True, snapshot_tokens=max(_LEAST_SNAPSHOT, plan.hidden_tokens // _SNAPSHOT_SHARE))
+        return replace(
+            plan, has_record=True, snapshot_tokens=max(_LEAST_SNAPSHOT, plan.hidden_tokens // _SNAPSHOT_SHARE)
+        )

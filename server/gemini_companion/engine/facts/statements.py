@@ -55,8 +55,13 @@ def tokens_in(text: str) -> float:
     if text.isascii():
         return len(text) / 4
     ascii_ = len(text.encode("ascii", "ignore"))
-    wide = sum("\u2e80" <= sign <= "\u9fff" or "\uac00" <= sign <= "\ud7a3" or "\uf900" <= sign <= "\ufaff"
-               or "\uff66" <= sign <= "\uff9f" for sign in text)
+    wide = sum(
+        "\u2e80" <= sign <= "\u9fff"
+        or "\uac00" <= sign <= "\ud7a3"
+        or "\uf900" <= sign <= "\ufaff"
+        or "\uff66" <= sign <= "\uff9f"
+        for sign in text
+    )
     return ascii_ / 4 + wide * 0.9 + (len(text) - ascii_ - wide) / 2.5
 
 
@@ -90,8 +95,14 @@ def _of_text(text: str, part: int, *, by_user: bool, before_call: bool) -> Itera
             position = place / last if last else 0.5
             announces = before_call and place == last and not named
             worth = (
-                0.7 * math.log1p(tokens) + 0.6 * (named > 0) + 0.25 * min(3, named) + 0.4 * has_number - 1.0 * asks
-                - 0.8 * closing.endswith(_CALLS_OUT) - 1.2 * announces - 0.6 * position
+                0.7 * math.log1p(tokens)
+                + 0.6 * (named > 0)
+                + 0.25 * min(3, named)
+                + 0.4 * has_number
+                - 1.0 * asks
+                - 0.8 * closing.endswith(_CALLS_OUT)
+                - 1.2 * announces
+                - 0.6 * position
             )
         made.append(Statement(part, start, end, tokens, worth, False, same_as(said)))
     for start, end in material:
