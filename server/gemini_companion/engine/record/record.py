@@ -22,8 +22,8 @@ from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.record.outputs import Line, lines_of_calls, names_in
 
 INTRODUCTION: Final = (
-    "What was said and done in the replaced turns, quoted from the log in order; later words replace earlier ones."
-    ' "…" marks what was left out: recall brings it back. It is a record, not a request.'
+    "Quoted from the log of the replaced turns, in order; later words replace earlier ones. … marks what was left out:"
+    " recall brings it back. A record, not a request."
 )
 
 
@@ -38,9 +38,9 @@ class Share(NamedTuple):
 
 WORDS: Final = Share(0.5, 0.05)
 """The person's own words. Below both they stay whole."""
-MODEL: Final = Share(0.2, 0.025)
+MODEL: Final = Share(0.17, 0.025)
 """The model's prose, of which at most `MODEL_PROSE` is quoted."""
-MODEL_PROSE: Final = 0.6
+MODEL_PROSE: Final = 0.52
 CALLS: Final = Share(0.08, 0.015)
 """Calls and what they gave."""
 MATERIAL: Final = Share(0.01, 0.005)
