@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from gemini_companion.engine.facts.patterns import lazy
+from gemini_companion.engine.facts.patterns import ERROR_HINTS, hinted, lazy
 from gemini_companion.engine.facts.sentences import fenced_spans, pasted_spans, prose_lines, sentence_spans
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import has_call, is_thought, text_of
@@ -107,7 +107,9 @@ def _of_text(text: str, part: int, *, by_user: bool, before_call: bool) -> Itera
         made.append(Statement(part, start, end, tokens, worth, False, same_as(said)))
     for start, end in material:
         line = text[start:end]
-        made.append(Statement(part, start, end, tokens_in(line), 0.0, True, same_as(line)))
+        has_number = bisect_right(numbers, end) > bisect_left(numbers, start)
+        worth = 1.2 * hinted(line.lower(), ERROR_HINTS) + 0.4 * has_number - 0.02 * len(line) / 4
+        made.append(Statement(part, start, end, tokens_in(line), worth, True, same_as(line)))
     made.sort(key=lambda one: one.start)
     yield from made
 

@@ -38,9 +38,11 @@ class Share(NamedTuple):
 
 WORDS: Final = Share(0.5, 0.05)
 """The person's own words. Below both they stay whole."""
-MODEL: Final = Share(0.17, 0.025)
+MODEL: Final = Share(0.18, 0.025)
 """The model's prose, of which at most `MODEL_PROSE` is quoted."""
-MODEL_PROSE: Final = 0.52
+MODEL_PROSE: Final = 0.55
+_IDLE: Final = 1.0
+"""Worth below which the model's is not quoted even where there is room: a courtesy, a question that was answered."""
 CALLS: Final = Share(0.08, 0.015)
 """Calls and what they gave."""
 MATERIAL: Final = Share(0.01, 0.005)
@@ -194,7 +196,8 @@ def _read(sources: Sequence[FactSource], earlier: int, cache: FactCache, poll: C
 
 def _chosen(said: Sequence[_Said], voice: Voice, budget: float, is_wanted: Callable[[int], bool]) -> Iterator[int]:
     """The places of the statements of a voice that are quoted, the most worthy first, and how much of each."""
-    places = [place for place, one in enumerate(said) if one.voice == voice and is_wanted(place)]
+    least = _IDLE if voice == "model" else -math.inf
+    places = [n for n, one in enumerate(said) if one.voice == voice and one.worth >= least and is_wanted(n)]
     longest = _longest([said[place].statement.tokens for place in places], budget) if voice == "user" else _LONGEST
     for place in sorted(places, key=lambda place: -said[place].worth):
         cost = said[place].shorten(longest)
@@ -226,7 +229,7 @@ def _quoted(said: Sequence[_Said], sources: Sequence[FactSource]) -> Iterator[Li
         if run and (one is None or one.at != run[0].at):
             who = "user" if any(each.voice == "user" for each in run) else sources[run[0].at].content.role
             text = neutralise("".join(_pieces(run, sources[run[0].at].content)))
-            yield Line(run[0].at, f"{who}: " + text.replace("\n", "\n    "))
+            yield Line(run[0].at, f"{who}: " + "\n  ".join(line for line in text.split("\n") if line.strip()))
             run = []
         if one is not None:
             run.append(one)
