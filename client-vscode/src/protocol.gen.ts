@@ -125,7 +125,7 @@ export interface CompressParams {
   readonly sessionId?: string | null;
   readonly instructions?: string;
   readonly preview?: boolean;
-  readonly strategy?: "assemble" | "hierarchical" | "reserve" | "selective" | "semantic" | "split" | "userMessages" | null;
+  readonly strategy?: "assemble" | "hierarchical" | "record" | "reserve" | "selective" | "semantic" | "split" | "userMessages" | null;
   readonly upTo?: string | null;
   readonly from?: string | null;
   readonly workDoneToken?: number | string | null;
@@ -858,7 +858,7 @@ export interface CompressionResult {
   readonly appendix?: string;
   readonly retention?: Retention;
   /** What chose the span; absent for undos and for shortened outputs. */
-  readonly strategy?: "assemble" | "hierarchical" | "reserve" | "selective" | "semantic" | "split" | "userMessages";
+  readonly strategy?: "assemble" | "hierarchical" | "record" | "reserve" | "selective" | "semantic" | "split" | "userMessages";
   readonly verdict?: Verdict;
 }
 
@@ -1424,7 +1424,7 @@ export interface CompressionInfo {
   /** What of the hidden facts was put back behind the snapshot. */
   readonly appendix?: string;
   readonly retention?: Retention;
-  readonly strategy?: "assemble" | "hierarchical" | "reserve" | "selective" | "semantic" | "split" | "userMessages";
+  readonly strategy?: "assemble" | "hierarchical" | "record" | "reserve" | "selective" | "semantic" | "split" | "userMessages";
   /** A person's, 1 to 5. */
   readonly rating?: number;
   readonly note?: string;

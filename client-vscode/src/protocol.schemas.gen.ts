@@ -347,7 +347,7 @@ export const compressionResult = v.object({
   undone: v.exactOptional(v.array(v.string())),
   appendix: v.exactOptional(v.string()),
   retention: v.exactOptional(retention),
-  strategy: v.exactOptional(v.picklist(["assemble", "hierarchical", "reserve", "selective", "semantic", "split", "userMessages"])),
+  strategy: v.exactOptional(v.picklist(["assemble", "hierarchical", "record", "reserve", "selective", "semantic", "split", "userMessages"])),
   verdict: v.exactOptional(verdict),
 });
 
@@ -718,7 +718,7 @@ export const compressionInfo = v.object({
   snapshot: v.exactOptional(v.string()),
   appendix: v.exactOptional(v.string()),
   retention: v.exactOptional(retention),
-  strategy: v.exactOptional(v.picklist(["assemble", "hierarchical", "reserve", "selective", "semantic", "split", "userMessages"])),
+  strategy: v.exactOptional(v.picklist(["assemble", "hierarchical", "record", "reserve", "selective", "semantic", "split", "userMessages"])),
   rating: v.exactOptional(integer),
   note: v.exactOptional(v.string()),
   fromFile: v.exactOptional(v.boolean()),

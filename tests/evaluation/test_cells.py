@@ -25,6 +25,7 @@ PLAN = Plan(
     seeds=2,
     replicates=1,
     passes=(1, 2),
+    measured=("planted",),
 )
 
 

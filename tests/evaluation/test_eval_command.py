@@ -66,6 +66,8 @@ def test_a_bare_installation_has_conversations_of_its_own(capsys: pytest.Capture
         (["--strategies", "guess"], "no strategy"),
         (["--summarisers", "orakel"], "no summariser"),
         (["--passes", "0"], "passes"),
+        (["--measure", "luck"], "no measure"),
+        (["--measure", "labels"], "no labels"),
         (["--resume"], "--out"),
     ],
 )

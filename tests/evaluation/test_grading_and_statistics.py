@@ -9,6 +9,7 @@ from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.evaluation.grading import fact_stands, plain, rule_stands, stands
 from gemini_companion.evaluation.measuring import FactCache, Measure, Share, net_tokens, together
 from gemini_companion.evaluation.probes import Fact, Planted, Rule
+from gemini_companion.evaluation.script import Script
 from gemini_companion.evaluation.statistics import Sample, estimate
 from gemini_companion.evaluation.subject import Outcome, Request
 
@@ -45,20 +46,20 @@ def test_a_planted_fact_is_kept_only_with_all_of_its_keys() -> None:
 
 def test_shares_count_rules_and_facts_of_what_is_hidden() -> None:
     planted = Planted((RULE, Rule("Always be kind to heron-9.", "soft")), (FACT,), ())
-    measure = Measure(planted, TokenLedger(), FactCache())
+    measure = Measure(Script(planted, ()), TokenLedger(), FactCache())
     measure.said = [user_text("Look at src/left/out.py and src/kept/here.py."), model_text("I see.")]
     request = Request(RULE.text, (user_text("Of it: src/kept/here.py, then src/amber/a.py with b_1()."),))
-    shares = measure.shares(request)
+    shares = measure.shares(request, 1)
     assert (shares["rules.hard"], shares["rules.soft"]) == (Share(1, 1), Share(0, 1))
     assert shares["probes.artifact"] == Share(1, 1)
     assert shares["facts.path"] == Share(1, 2)
 
 
 def test_nothing_is_hidden_where_everything_still_stands() -> None:
-    measure = Measure(Planted((), (), ()), TokenLedger(), FactCache())
+    measure = Measure(Script(Planted((), (), ()), ()), TokenLedger(), FactCache())
     said: list[Content] = [user_text("Look at src/left/out.py."), model_text("I see.")]
     measure.said = said
-    shares = measure.shares(Request("", tuple(said)))
+    shares = measure.shares(Request("", tuple(said)), 1)
     assert [name for name in shares if name.startswith("facts.")] == []
 
 

@@ -18,7 +18,15 @@ from gemini_companion.evaluation.recall_rows import RecallRow
 from gemini_companion.evaluation.text_report import percent, table
 from tests.evaluation.conftest import MakeCell
 
-PLAN = Plan(arms=("full", "none"), strategies=("split",), summarisers=("oracle",), seeds=1, replicates=1, passes=(1, 2))
+PLAN = Plan(
+    arms=("full", "none"),
+    strategies=("split",),
+    summarisers=("oracle",),
+    seeds=1,
+    replicates=1,
+    passes=(1, 2),
+    measured=("planted",),
+)
 HOSTILE: Final = "<script>alert(1)</script>&'\""
 VOID: Final = {"meta", "br"}
 
@@ -113,7 +121,7 @@ def test_the_document_reads_back_and_does_not_depend_on_the_order_of_results(res
 
 def test_the_table_has_a_block_for_each_summariser_and_a_line_for_each_row(results: list[CellResult]) -> None:
     text = table(document(results).rows)
-    assert text.startswith("Summariser: oracle")
+    assert text.startswith("What was planted. Summariser: oracle")
     lines_ = text.splitlines()
     assert lines_[2].split()[:3] == ["arm", "pass", "rules"]
     assert [line.split("  ")[0] for line in lines_[4:]] == ["full · split", "full · split", "none", "none"]

@@ -70,7 +70,7 @@ def test_a_script_says_everything_that_is_planted_and_leaves_no_call_open(
     corpus: list[Conversation], seed: int
 ) -> None:
     for conversation in corpus:
-        script = build_script(conversation, corpus, seed=seed, passes=3, ledger=LEDGER)
+        script = build_script(conversation, corpus, measured="planted", seed=seed, passes=3, ledger=LEDGER)
         first = script.stretches[0]
         haystack = plain_contents(first)
         assert all(plain(text) in haystack for text in script.planted.prompts)
@@ -87,7 +87,8 @@ def test_a_script_says_everything_that_is_planted_and_leaves_no_call_open(
 
 def test_a_script_is_up_to_its_seed_alone(corpus: list[Conversation]) -> None:
     one, same, other = [
-        build_script(corpus[0], corpus, seed=seed, passes=2, ledger=TokenLedger()) for seed in (1, 1, 2)
+        build_script(corpus[0], corpus, measured="planted", seed=seed, passes=2, ledger=TokenLedger())
+        for seed in (1, 1, 2)
     ]
     assert one == same
     assert one.planted != other.planted
@@ -99,7 +100,7 @@ def test_real_conversations_make_whole_scripts_too(corpus_folder: object) -> Non
     assert isinstance(corpus_folder, Path)
     real = load_corpus(corpus_folder)
     for conversation in sampled(real, 1):
-        for stretch in build_script(conversation, real, seed=1, passes=2, ledger=LEDGER).stretches:
+        for stretch in build_script(conversation, real, measured="planted", seed=1, passes=2, ledger=LEDGER).stretches:
             check_structure(stretch)
             assert is_plain_user(stretch[0])
 

@@ -24,6 +24,7 @@ export const STRATEGIES = {
   reserve: { name: "Reserve", description: "The newest 20,000 tokens stay word for word" },
   assemble: { name: "Assemble", description: "Puts together what matters without asking a model" },
   userMessages: { name: "Your prompts", description: "Only what you wrote stays word for word" },
+  record: { name: "Record", description: "Your words are quoted whole, the model's and calls by worth" },
 } as const satisfies Readonly<Record<StrategyName, { readonly name: string; readonly description: string }>>;
 
 export type StrategyName = NonNullable<CompressParams["strategy"]>;

@@ -15,12 +15,13 @@ from gemini_companion.cli.terminal import on_one_line
 from gemini_companion.engine.errors import CompanionError, InvalidInput
 from gemini_companion.evaluation.arms import named_arm
 from gemini_companion.evaluation.cell import CellResult
-from gemini_companion.evaluation.conversations import load_corpus, sampled
+from gemini_companion.evaluation.conversations import load_corpora, sampled
 from gemini_companion.evaluation.document import Document, document_of
 from gemini_companion.evaluation.execution import ResultFolder, run_cells
 from gemini_companion.evaluation.html_report import html_report
 from gemini_companion.evaluation.plan import Plan, cells_of, parse_passes
 from gemini_companion.evaluation.recall_rows import measure_recall, recall_lines
+from gemini_companion.evaluation.script import MEASURED, Measured
 from gemini_companion.evaluation.strategy_table import strategy_table, with_table
 from gemini_companion.evaluation.summarisers.registry import identity_of, parse_summariser
 from gemini_companion.evaluation.synthetic import synthetic_corpus
@@ -32,10 +33,16 @@ INTERRUPTED = 130
 def evaluate(env: Mapping[str, str], options: argparse.Namespace) -> int:
     """Run an evaluation, print its table, write its files. Returns the exit code."""
     plan = _plan(options)
-    corpus = load_corpus(Path(options.corpus)) if options.corpus else synthetic_corpus()
+    folders = [Path(name) for name in options.corpus]
+    corpus = load_corpora(folders) if folders else synthetic_corpus()
     chosen = sampled(corpus, options.sample)
     models = {name: identity_of(parse_summariser(name), env) for name in plan.summarisers}
     cells = cells_of(plan, chosen, corpus, models)
+    if not cells:
+        raise InvalidInput(
+            "None of these conversations can be measured so: they have no labels, or are too short for so many passes.",
+            hint="With --measure planted any conversation will do.",
+        )
     folder = Path(options.out) if options.out else None
     kept = ResultFolder(_made(folder) / "cells") if folder is not None else None
     progress = _Progress(len(cells))
@@ -63,10 +70,10 @@ def evaluate(env: Mapping[str, str], options: argparse.Namespace) -> int:
     document = document_of(
         plan,
         results,
-        corpus=Path(options.corpus).resolve().name if options.corpus else "synthetic",
-        conversations=[conversation.name for conversation in chosen],
+        corpus=", ".join(path.resolve().name for path in folders) or "synthetic",
+        conversations=list(dict.fromkeys(cell.conversation for cell in cells)),
         planned=len(cells),
-        recall=measure_recall(Path(options.corpus)) if options.recall and not interrupted else (),
+        recall=[row for path in folders for row in measure_recall(path)] if options.recall and not interrupted else (),
     )
     _show(document, folder, as_json=options.json)
     if options.table and not interrupted:
@@ -93,7 +100,19 @@ def _plan(options: argparse.Namespace) -> Plan:
         seeds=options.seeds,
         replicates=options.replicates,
         passes=parse_passes(options.passes),
+        measured=_measured(options),
     )
+
+
+def _measured(options: argparse.Namespace) -> tuple[Measured, ...]:
+    """The graders that a person names; in the built-in conversations something is planted."""
+    if options.measure is None:
+        return () if options.corpus else ("planted",)
+    names = _listed(options.measure)
+    found: tuple[Measured, ...] = tuple(name for name in MEASURED if name in names)
+    if len(found) < len(names):
+        raise InvalidInput(f"{options.measure!r} names no measure.", hint=f"Known: {', '.join(MEASURED)}.")
+    return found
 
 
 def _listed(text: str) -> tuple[str, ...]:

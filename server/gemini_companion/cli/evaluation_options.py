@@ -11,16 +11,21 @@ def add_evaluation_options(parser: argparse.ArgumentParser, count: Callable[[str
     parser.add_argument(
         "corpus",
         metavar="CORPUS",
-        nargs="?",
-        help="a folder of conversations: {history}, contents, exported sessions; some are built in",
+        nargs="*",
+        help="folders of conversations: {history, gold?}, contents, exported sessions; some are built in",
     )
     parser.add_argument("--arms", metavar="A,B", default="full,prompt-only,gemini-cli", help="what is compared")
     parser.add_argument("--strategies", metavar="A,B", default="split", help="strategies of the product's arms")
     parser.add_argument(
         "--summarisers",
         metavar="A,B",
-        default="oracle,lossy(0.3)",
-        help="oracle, lossy(P), terse(N), adversarial, broken, slow(N), offline, recorded:FILE, live:MODEL",
+        default="empty,offline",
+        help="empty, offline, oracle, lossy(P), terse(N), adversarial, broken, slow(N), recorded:FILE, live:MODEL",
+    )
+    parser.add_argument(
+        "--measure",
+        metavar="A,B",
+        help="labels, needed, planted; else the labels where there are any, and what is needed next elsewhere",
     )
     parser.add_argument(
         "--seeds", metavar="N", type=count, default=2, help="what is planted, where, and what gets lost"

@@ -21,13 +21,13 @@ from gemini_companion.evaluation.grading import plain_contents
 from gemini_companion.evaluation.measuring import TURNS, Measure, PassNumbers, net_tokens
 from gemini_companion.evaluation.product import ProductSubject
 from gemini_companion.evaluation.provider import EvaluationModel
-from gemini_companion.evaluation.script import Script, build_script
+from gemini_companion.evaluation.script import Measured, Script, build_script
 from gemini_companion.evaluation.subject import Subject
 from gemini_companion.evaluation.summarisers.registry import build_model, parse_summariser
 from gemini_companion.evaluation.summarisers.writing import Adversarial
 from gemini_companion.evaluation.virtual_clock import VirtualClock
 
-METHOD: Final = 2
+METHOD: Final = 3
 """Rises with every change of the method, so that older results are not taken for newer ones."""
 
 DEFAULT_STRATEGY: Final = "split"
@@ -40,6 +40,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """Its name."""
     digest: str
     """A hash of its contents and of its family's."""
+    measured: Measured = "planted"
+    """The grader, and with it the script: see `script`."""
     arm: str
     strategy: str
     """`""` for a baseline, which has none."""
@@ -68,7 +70,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     undo_equal: bool | None = None
     """Whether undoing everything brought back all that was said, byte by byte; `None` where nothing was to undo."""
     own_ms: tuple[float, ...] = ()
-    """Processor time of each pass in ms, summariser included; the one thing that differs from run to run."""
+    """Processor time of each compression in ms, summariser included; the one thing that differs from run to run."""
     fault: str = ""
     """What ended it early, as a sentence."""
 
@@ -81,7 +83,7 @@ class Workbench:
         self.env = env
         self._ledger = TokenLedger()
         self._facts = FactCache()
-        self._scripts: dict[tuple[str, int, int], Script] = {}
+        self._scripts: dict[tuple[str, Measured, int, int], Script] = {}
 
     def run(self, cell: Cell) -> CellResult:
         """Run a cell. Raises `CompanionError` for a summariser or a conversation that is not there."""
@@ -103,12 +105,17 @@ class Workbench:
         conversation = self.corpus.get(cell.conversation)
         if conversation is None:
             raise InvalidInput(f"There is no conversation {cell.conversation}.")
-        key = (cell.conversation, cell.seed, cell.passes)
+        key = (cell.conversation, cell.measured, cell.seed, cell.passes)
         if key not in self._scripts:
             if len(self._scripts) >= 8:
                 self._scripts.clear()
             self._scripts[key] = build_script(
-                conversation, list(self.corpus.values()), seed=cell.seed, passes=cell.passes, ledger=self._ledger
+                conversation,
+                list(self.corpus.values()),
+                measured=cell.measured,
+                seed=cell.seed,
+                passes=cell.passes,
+                ledger=self._ledger,
             )
         return self._scripts[key]
 
@@ -128,16 +135,16 @@ class Workbench:
             subject = BaselineSubject(arm.baseline, model, self._ledger, targets=targets)
         else:
             subject = await ProductSubject.open(model, clock, arm=arm, strategy=cell.strategy or DEFAULT_STRATEGY)
-        measure = Measure(script.planted, self._ledger, self._facts)
+        measure = Measure(script, self._ledger, self._facts)
         passes: list[PassNumbers] = []
         own_ms: list[float] = []
         try:
             for number, stretch in enumerate(script.stretches, start=1):
                 measure.said.extend(stretch)
                 await subject.say(stretch)
-                started = time.process_time()
-                passes.append(await _one_pass(number, subject, model, measure, turns=TURNS / cell.passes))
-                own_ms.append(round(1000 * (time.process_time() - started), 1))
+                numbers, spent = await _one_pass(number, subject, model, measure, turns=TURNS / cell.passes)
+                passes.append(numbers)
+                own_ms.append(spent)
             undo_equal = await subject.undo_all()
         finally:
             await subject.close()
@@ -146,17 +153,20 @@ class Workbench:
 
 async def _one_pass(
     number: int, subject: Subject, model: EvaluationModel, measure: Measure, *, turns: float
-) -> PassNumbers:
+) -> tuple[PassNumbers, float]:
+    """The numbers of a pass, and its processor time in ms."""
     before = measure.tokens((await subject.request()).contents)
     calls, tokens_in, tokens_out = model.calls, model.tokens_in, model.tokens_out
+    started = time.process_time()
     outcome = await subject.compress()
+    own_ms = round(1000 * (time.process_time() - started), 1)
     request = await subject.request()
     after = measure.tokens(request.contents)
     spent_in, spent_out = model.tokens_in - tokens_in, model.tokens_out - tokens_out
-    return PassNumbers(
+    numbers = PassNumbers(
         number=number,
         status=outcome.status,
-        shares=measure.shares(request),
+        shares=measure.shares(request, number),
         tokens_before=before,
         tokens_after=after,
         tokens_said=measure.tokens(measure.said),
@@ -170,3 +180,4 @@ async def _one_pass(
         unsupported=outcome.unsupported,
         invented=1 if Adversarial.INVENTED in plain_contents(request.contents) else None,
     )
+    return numbers, own_ms

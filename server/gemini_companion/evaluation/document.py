@@ -10,7 +10,7 @@ from gemini_companion import __version__
 from gemini_companion.evaluation.cell import METHOD, CellResult
 from gemini_companion.evaluation.plan import Plan
 from gemini_companion.evaluation.recall_rows import RecallRow
-from gemini_companion.evaluation.summary import Row, strategies_of, summarise
+from gemini_companion.evaluation.summary import Row, summarise
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -28,11 +28,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     faults: tuple[str, ...]
     """Why cells failed, each reason once."""
     rows: tuple[Row, ...]
-    strategies: tuple[Row, ...] = ()
-    """After the last pass, a row for each strategy over all summarisers, where there are several."""
     recall: tuple[RecallRow, ...] = ()
     own_ms: dict[str, float] = {}
-    """Median processor time of a pass in ms, by arm and strategy, the stand-in's included; not compared."""
+    """Median processor time of a compression in ms, by arm, strategy and summariser, whose own is in it."""
 
 
 def document_of(
@@ -56,7 +54,6 @@ def document_of(
         cells_missing=planned - len(good),
         faults=tuple(dict.fromkeys(result.fault for result in results if result.fault)),
         rows=tuple(summarise(good, plan.passes)),
-        strategies=tuple(strategies_of(good, max(plan.passes))),
         recall=tuple(recall),
         own_ms=_own_ms(good),
     )
@@ -65,6 +62,6 @@ def document_of(
 def _own_ms(results: Sequence[CellResult]) -> dict[str, float]:
     times: dict[str, list[float]] = {}
     for result in results:
-        label = f"{result.cell.arm} {result.cell.strategy}".strip()
+        label = " ".join(filter(None, (result.cell.arm, result.cell.strategy, result.cell.summariser)))
         times.setdefault(label, []).extend(result.own_ms)
     return {label: sorted(own)[len(own) // 2] for label, own in sorted(times.items()) if own}

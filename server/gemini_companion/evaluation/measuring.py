@@ -12,9 +12,11 @@ from gemini_companion.engine.facts.fact import FactKind, FactSource
 from gemini_companion.engine.facts.retention import FactCache, placed_facts
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.tokens.ledger import TokenLedger
+from gemini_companion.evaluation.graders import kept_of_labels, kept_of_needed, text_in
 from gemini_companion.evaluation.grading import fact_stands, plain, plain_contents, rule_stands, stands
-from gemini_companion.evaluation.probes import PROBE_KINDS, Planted
-from gemini_companion.evaluation.subject import Outcome, Request
+from gemini_companion.evaluation.probes import PROBE_KINDS
+from gemini_companion.evaluation.script import Script
+from gemini_companion.evaluation.subject import INSTALLED, Outcome, Request
 
 ARTIFACT_KINDS: Final[frozenset[FactKind]] = frozenset(("path", "symbol", "url", "command"))
 """Kinds of facts that make the trail of artifacts."""
@@ -47,7 +49,7 @@ class PassNumbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """From 1."""
     status: str
     shares: dict[str, Share]
-    """By metric: `rules.hard`, `probes.recall`, `facts.path`, …"""
+    """By metric: `labels.rules`, `needed.names`; or `rules.hard`, `probes.recall`, `facts.path`, …"""
     tokens_before: int
     """Estimated tokens of the contents of a request before the pass."""
     tokens_after: int
@@ -66,12 +68,18 @@ class PassNumbers(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     invented: int | None = None
     """Of an invented path in the request: 1 if it stands there. `None` where none was invented."""
 
+    @property
+    def is_installed(self) -> bool:
+        """The history is another one now."""
+        return self.status in INSTALLED
+
 
 class Measure:
     """Measures the passes of one run."""
 
-    def __init__(self, planted: Planted, ledger: TokenLedger, cache: FactCache) -> None:
-        self._planted = planted
+    def __init__(self, script: Script, ledger: TokenLedger, cache: FactCache) -> None:
+        self._script = script
+        self._planted = script.planted
         self._ledger = ledger
         self._cache = cache
         self._plain: dict[int, tuple[Content, str]] = {}
@@ -89,7 +97,20 @@ class Measure:
             known = self._counted[id(content)] = (content, self._ledger.measure(content).tokens)
         return known[1]
 
-    def shares(self, request: Request) -> dict[str, Share]:
+    def shares(self, request: Request, number: int) -> dict[str, Share]:
+        """What of the labels stands in a request after a pass, or of what is needed next, or of what was planted."""
+        script = self._script
+        if script.gold is None and not script.needed:
+            return self._planted_shares(request)
+        text = text_in([request.system, msgspec.to_builtins(request.contents)])
+        if script.gold is not None:
+            history = msgspec.to_builtins(script.labelled)
+            found = kept_of_labels(script.gold, history, len(self.said), text, request.in_force)
+            return {f"labels.{kind}": Share(*kept) for kind, kept in found.items()}
+        found = kept_of_needed(script.needed[number - 1], text)
+        return {f"needed.{kind}": Share(*kept) for kind, kept in found.items()}
+
+    def _planted_shares(self, request: Request) -> dict[str, Share]:
         """What of rules, planted facts, and facts of what is hidden, stands in a request."""
         haystack = f"{plain(request.system)}\n{plain_contents(request.contents)}"
         shares: dict[str, Share] = {}

@@ -11,6 +11,7 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.evaluation.arms import named_arm
 from gemini_companion.evaluation.cell import Cell
 from gemini_companion.evaluation.conversations import Conversation
+from gemini_companion.evaluation.script import Measured, can_be_measured, measured_of
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +24,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     replicates: int
     passes: tuple[int, ...]
     """After which passes the table has a row; the last is how many there are."""
+    measured: tuple[Measured, ...] = ()
+    """The graders; for none each conversation has the one that suits it."""
 
 
 def cells_of(
@@ -46,6 +49,7 @@ def cells_of(
         Cell(
             conversation=conversation.name,
             digest=families[conversation.family],
+            measured=measured,
             arm=arm,
             strategy=strategy,
             summariser=summariser,
@@ -57,6 +61,8 @@ def cells_of(
         for seed in range(1, plan.seeds + 1)
         for replicate in range(plan.replicates)
         for conversation in chosen
+        for measured in plan.measured or (measured_of(conversation),)
+        if can_be_measured(conversation, measured, max(plan.passes))
         for arm, strategy, summariser in combinations(plan)
     ]
 

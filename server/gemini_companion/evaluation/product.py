@@ -96,7 +96,9 @@ class ProductSubject:
         self._model.replies.append("Gladly.")
         await self._app.chat(self._client, user_text(QUESTION).parts, session_id=self._session.session_id)
         sent = self._model.main[-1]
-        return Request(sent.system_instruction or "", sent.contents)
+        rules = self._session.history.constraints.all()
+        in_force = tuple(rule.text for rule in rules if rule.state == "inForce")
+        return Request(sent.system_instruction or "", sent.contents, in_force)
 
     async def compress(self) -> Outcome:
         """Through the front door too."""

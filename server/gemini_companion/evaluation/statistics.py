@@ -26,6 +26,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     best_seed: float
     conversations: int
     cells: int
+    of: int = 0
+    """How many things are counted, in all cells together; the cells themselves where a number is no share."""
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -34,29 +36,38 @@ class Sample(msgspec.Struct, frozen=True):
     conversation: str
     seed: int
     value: float
+    weight: float = 1
+    """How many things it is a share of, so that each of those counts alike."""
 
 
 def estimate(samples: Sequence[Sample]) -> Estimate | None:
     """The estimate of a sample's mean, `None` of nothing."""
+    samples = [sample for sample in samples if sample.weight]
     if not samples:
         return None
     clusters = _by(samples, lambda sample: sample.conversation)
     low, high = _interval([*clusters.values()])
-    seeds = [fmean(values) for values in _by(samples, lambda sample: sample.seed).values()]
+    seeds = [_mean(values) for values in _by(samples, lambda sample: sample.seed).values()]
     return Estimate(
-        mean=_rounded(fmean(sample.value for sample in samples)),
+        mean=_rounded(_mean(samples)),
         low=_rounded(low),
         high=_rounded(high),
         worst_seed=_rounded(min(seeds)),
         best_seed=_rounded(max(seeds)),
         conversations=len(clusters),
         cells=len(samples),
+        of=round(sum(sample.weight for sample in samples)),
     )
 
 
-def _interval(clusters: Sequence[Sequence[float]]) -> tuple[float, float]:
+def _mean(samples: Sequence[Sample]) -> float:
+    return fmean((sample.value for sample in samples), [sample.weight for sample in samples])
+
+
+def _interval(clusters: Sequence[Sequence[Sample]]) -> tuple[float, float]:
     """The percentiles of the means of `DRAWS` draws of conversations with all their cells."""
-    sums, counts = [sum(values) for values in clusters], [len(values) for values in clusters]
+    sums = [sum(sample.value * sample.weight for sample in samples) for samples in clusters]
+    counts = [sum(sample.weight for sample in samples) for samples in clusters]
     means = sorted(
         sum(map(sums.__getitem__, drawn)) / sum(map(counts.__getitem__, drawn)) for drawn in _draws(len(clusters))
     )
@@ -71,10 +82,10 @@ def _draws(count: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(random_.choices(range(count), k=count)) for _ in range(DRAWS))
 
 
-def _by(samples: Sequence[Sample], key: Callable[[Sample], object]) -> Mapping[object, list[float]]:
-    groups: dict[object, list[float]] = {}
+def _by(samples: Sequence[Sample], key: Callable[[Sample], object]) -> Mapping[object, list[Sample]]:
+    groups: dict[object, list[Sample]] = {}
     for sample in samples:
-        groups.setdefault(key(sample), []).append(sample.value)
+        groups.setdefault(key(sample), []).append(sample)
     return groups
 
 

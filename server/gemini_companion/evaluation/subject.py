@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
 from gemini_companion.engine.history.content import Content
+
+INSTALLED: Final = ("COMPRESSED", "CONTENT_TRUNCATED")
+"""Statuses of a compression after which the history is another one."""
 
 
 class Request(NamedTuple):
@@ -15,6 +18,8 @@ class Request(NamedTuple):
 
     system: str
     contents: tuple[Content, ...]
+    in_force: tuple[str, ...] = ()
+    """What is shown to the person as rules in force."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +39,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_installed(self) -> bool:
         """The history is another one now."""
-        return self.status in ("COMPRESSED", "CONTENT_TRUNCATED")
+        return self.status in INSTALLED
 
 
 class Subject(Protocol):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from gemini_companion.evaluation.script import Measured
 from gemini_companion.evaluation.statistics import Estimate
 from gemini_companion.evaluation.summary import Row
 
@@ -36,16 +37,49 @@ def decimal(value: float) -> str:
     return f"{value:,.1f}"
 
 
-COLUMNS: Final = (
-    Column("rules", "rules", percent),
-    Column("probes", "planted facts", percent),
-    Column("artifacts", "artifacts", percent),
-    Column("facts", "all facts", percent),
-    Column("ratio", "size", percent),
+def decimal_2(value: float) -> str:
+    """A number with two decimals."""
+    return f"{value:.2f}"
+
+
+LABELS: Final = (
+    Column("labels.rules", "rules", percent),
+    Column("labels.decisions", "decisions", percent),
+    Column("labels.outcomes", "outcomes", percent),
+    Column("labels.open", "open", percent),
+    Column("labels.findings", "findings", percent),
+    Column("labels.changes", "changes", percent),
+)
+"""What people labelled, by kind: what has to stand word for word."""
+ENDED: Final = (
+    Column("labels.false_rules", "false rules", percent),
+    Column("labels.ended_rules", "rules that ended", percent),
+    Column("labels.overturned", "overturned", percent),
+    Column("labels.done", "done", percent),
+)
+"""Of what is no rule the share in force, of what has ended the share that shows it."""
+NEEDED: Final = (Column("needed.names", "names needed", percent), Column("needed.values", "values needed", percent))
+SCORE: Final = (Column("retention", "score", decimal_2), Column("labels.kept", "kept", decimal_2))
+_COST: Final = (
+    Column("of_said", "size", percent),
     Column("tokens", "tokens", whole),
     Column("calls", "calls", decimal),
     Column("payback_turns", "pays after", decimal),
 )
+COLUMNS: Final[Mapping[Measured, Sequence[Column]]] = {
+    "labels": (*LABELS, *ENDED, *SCORE, *_COST),
+    "needed": (*NEEDED, *_COST),
+    "planted": (
+        Column("rules", "rules", percent),
+        Column("probes", "planted facts", percent),
+        Column("artifacts", "artifacts", percent),
+        Column("facts", "all facts", percent),
+        *_COST,
+    ),
+}
+TITLES: Final[Mapping[Measured, str]] = {
+    "labels": "What people labelled", "needed": "What is needed next", "planted": "What was planted",
+}  # fmt: skip
 
 
 def cell_text(row: Row, column: Column, *, with_interval: bool = False) -> str:
@@ -63,13 +97,15 @@ def interval(found: Estimate, column: Column) -> str:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows as aligned text, a block for each summariser."""
+    """The rows as aligned text, a block for each grader and summariser."""
     blocks: list[str] = []
-    for summariser in dict.fromkeys(row.summariser for row in rows):
-        own = [row for row in rows if row.summariser == summariser]
-        heading = ["arm", "pass", *(column.heading for column in COLUMNS)]
-        lines = [[row.label, str(row.number), *(cell_text(row, column) for column in COLUMNS)] for row in own]
-        blocks.append(f"Summariser: {summariser}\n\n{aligned([heading, *lines])}")
+    kinds: dict[tuple[Measured, str], None] = {(row.measured, row.summariser): None for row in rows}
+    for measured, summariser in kinds:
+        own = [row for row in rows if (row.measured, row.summariser) == (measured, summariser)]
+        columns = COLUMNS[measured]
+        heading = ["arm", "pass", *(column.heading for column in columns)]
+        lines = [[row.label, str(row.number), *(cell_text(row, column) for column in columns)] for row in own]
+        blocks.append(f"{TITLES[measured]}. Summariser: {summariser}\n\n{aligned([heading, *lines])}")
     return "\n\n".join(blocks)
 
 

@@ -26,8 +26,11 @@ quarter of it.
 """
 
 _KEPT_SHARE: Final = 0.3
+_KEPT_WITH_RECORD: Final = 0.4
 _KEPT_TOKENS: Final = 20_000
-"""What stays word for word: a share with most strategies, so many tokens with `reserve` and `userMessages`."""
+"""What stays word for word: a share with most strategies, more where a record is quoted, so many tokens with `reserve`
+and `userMessages`.
+"""
 
 
 _PAUSED: Final = "Automatic compression pauses until {:,} tokens, since the last one {}."
@@ -128,7 +131,8 @@ class Costs(NamedTuple):
     def estimate(self, tokens: int, parts: RequestParts, strategy: StrategyName) -> Verdict | None:
         """The verdict on compressing now, before anything is planned; `None` if there is nothing to compress."""
         text = parts.messages + parts.tool_outputs
-        kept = min(text, _KEPT_TOKENS) if strategy in ("reserve", "userMessages") else round(text * _KEPT_SHARE)
+        share = _KEPT_WITH_RECORD if strategy == "record" else _KEPT_SHARE
+        kept = min(text, _KEPT_TOKENS) if strategy in ("reserve", "userMessages") else round(text * share)
         hidden = text - kept
         if hidden <= 0:
             return None

@@ -44,7 +44,8 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """What is hidden and what stays word for word. "split": the newest 30 % stay. "semantic": cut where the topic
     changes. "selective": rules, decisions, requests and the last state of files stay. "hierarchical": earlier snapshots
     are never summarised again. "reserve": the newest 20,000 tokens stay. "assemble": no model is asked.
-    "userMessages": only what you wrote stays.
+    "userMessages": only what you wrote stays. "record": the newest 15 % stay; of the rest your own words are quoted
+    whole, the model's and what calls gave as far as a budget goes.
     """
     mode: Literal["auto", "remind", "off"] = "auto"
     """Whether a history is compressed by itself: "auto"; "remind", which only says that it is due; or "off"."""

@@ -24,6 +24,7 @@ from gemini_companion.engine.facts.haystack import Haystack, needle_of, shown
 from gemini_companion.engine.facts.open_tasks import is_told_over, ticked_in
 from gemini_companion.engine.facts.retention import (
     LOOKED_FOR,
+    MOST_MISSING,
     NEWEST,
     FactCache,
     Wanted,
@@ -33,6 +34,7 @@ from gemini_companion.engine.facts.retention import (
 from gemini_companion.engine.facts.word_sets import words_of_texts
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.retention import MissingFact, Retention
+from gemini_companion.engine.record.record import write_record
 
 Verdict: TypeAlias = Literal["pass", "repair", "refuse"]
 
@@ -72,6 +74,8 @@ class GateOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its author can be asked once more."""
     most_tokens: float = MOST_BUDGET
     """Tokens that the appendix may have at most, whatever is hidden."""
+    record_window: int = 0
+    """Tokens that the model accepts, where a record stands beside the snapshot; 0 where none does."""
     lost_before: tuple[MissingFact, ...] = ()
     """What an earlier snapshot of the same span had lost, if this one is its repair."""
 
@@ -88,6 +92,8 @@ class Gated(NamedTuple):
     """Share of the newly hidden facts of `FLOOR_KINDS` that the snapshot tells by itself, 0 to 1."""
     lost: tuple[MissingFact, ...]
     """What a repair should bring back, the most worthy first: the newly hidden facts that the snapshot left out."""
+    is_made_up_for: bool = False
+    """The snapshot says too little by itself, and a record beside it makes up for that."""
 
 
 class Evidence:
@@ -100,6 +106,7 @@ class Evidence:
         fresh: Sequence numbers of what is newly hidden, which its author was shown; `None` for all.
         also: Other texts that a snapshot may rest on: the system instruction, the user's guidance, the editor's state.
         let_go: Rules that the user released: nobody misses them.
+        earlier: How many of the first sources are snapshots that came with a file.
         later: Contents behind the hidden ones, which may say that a task is done.
         strangers: Gives the texts of other contents that the cache knows, and that are not in memory.
         cache: Saves looking through the same contents again.
@@ -116,6 +123,7 @@ class Evidence:
         also: Iterable[str] = (),
         let_go: Iterable[str] = (),
         later: Collection[Content] = (),
+        earlier: int = 0,
         strangers: Callable[[], Iterator[str]] = lambda: iter(()),
         cache: FactCache | None = None,
         poll: Callable[[], None] = lambda: None,
@@ -142,6 +150,7 @@ class Evidence:
             if not standing.has(wanted.needle):
                 self._elsewhere.append(wanted)
         self._not_in_memory = strangers
+        self._earlier = earlier
         words = self._cache.words_of(sources, beside, poll)
         self._words = words | words_of_texts((*self._kept, *self._also), poll)
         self._is_fresh = [fresh is None or source.seq in fresh for source in sources]
@@ -162,6 +171,8 @@ class Evidence:
 
         `hidden_tokens` are those of the sources; they and `count_text` give the appendix its budget.
         """
+        if options.record_window:
+            return self._with_record(snapshot, options, hidden_tokens, poll)
         standing = Haystack((snapshot,), poll=poll)
         missing: list[Wanted] = []
         for wanted in self._elsewhere:
@@ -194,6 +205,43 @@ class Evidence:
             retention=msgspec.structs.replace(retention, unsupported=unsupported),
             own_score=round(own_score, 4),
             lost=named,
+        )
+
+    def _with_record(
+        self, snapshot: str, options: GateOptions, hidden_tokens: float, poll: Callable[[], None]
+    ) -> Gated:
+        """A snapshot beside a record, which makes up for what it leaves out: none is refused."""
+        record = write_record(
+            self._sources,
+            hidden_tokens=hidden_tokens,
+            window=options.record_window,
+            earlier=self._earlier,
+            standing=(snapshot, *self._kept),
+            beside=self._beside,
+            cache=self._cache,
+            poll=poll,
+        )
+        standing = Haystack((snapshot,), poll=poll)
+        written = Haystack((record.text,), poll=poll)
+        lost = [one for one in self._elsewhere if self._counts(one) and not standing.has(one.needle)]
+        lost = [one for one in lost if not _is_told(one, standing)]
+        missing = [one.fact for one in self._elsewhere if not standing.has(one.needle) and not written.has(one.needle)]
+        own_score = round(1 - len(lost) / self._counted, 4) if self._counted else 1.0
+        retention = retention_of(record.said, (), appended=record.kept)
+        named = tuple(MissingFact(kind=fact.kind, text=shown(fact)) for fact in missing[:MOST_MISSING])
+        return Gated(
+            verdict="pass",
+            appendix=record.text,
+            retention=msgspec.structs.replace(
+                retention,
+                score=record.score,
+                kept=record.kept,
+                missing=named,
+                unsupported=self._unsupported(snapshot, poll),
+            ),
+            own_score=own_score,
+            lost=tuple(MissingFact(kind=one.fact.kind, text=shown(one.fact)) for one in lost),
+            is_made_up_for=own_score < options.floor,
         )
 
     def _counts(self, wanted: Wanted) -> bool:

@@ -94,6 +94,8 @@ class Plan:
     """Earlier snapshots that go into the new one by rule (`Strategy.finish`), unseen by the model that writes it."""
     snapshot_tokens: int
     """Tokens that a snapshot written from the facts may have."""
+    has_record: bool = False
+    """True if what is hidden is quoted beside the snapshot (`engine.record`)."""
     asks_model: bool = True
     """False if the snapshot is written from the facts alone (`sources.snapshot_from_facts`)."""
     covers: tuple[str, ...]

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.facts.statements import Statement
 from gemini_companion.engine.history.content import Content
 
 FactKind: TypeAlias = Literal["directive", "decision", "task", "error", "path", "command", "symbol", "url", "number"]
@@ -81,7 +82,7 @@ class Known:
     All but who said it is found out when it is asked for, and `None` until then.
     """
 
-    __slots__ = ("by_user", "content", "facts", "is_output", "left_open", "read")
+    __slots__ = ("by_user", "content", "facts", "is_output", "left_open", "read", "statements")
 
     def __init__(self, content: Content, *, by_user: bool, is_output: bool) -> None:
         self.content: Content | None = content
@@ -90,6 +91,8 @@ class Known:
         self.facts: Sequence[Fact] | None = None
         self.left_open: frozenset[str] | None = None
         """Texts of its tasks that were left for later."""
+        self.statements: tuple[Statement, ...] | None = None
+        """What is said in it, for the record."""
         self.read = -1
         """Which vocabulary of a cache has its words, of contents that are put away."""
 

@@ -11,6 +11,7 @@ from gemini_companion.engine.facts.extract import facts_of
 from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource, Known, Said
 from gemini_companion.engine.facts.haystack import Haystack, Needle, needle_of, shown
 from gemini_companion.engine.facts.open_tasks import is_left_open, said_in, still_open
+from gemini_companion.engine.facts.statements import Statement, statements_of
 from gemini_companion.engine.facts.vocabulary import Vocabulary
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import is_plain_user, response_of
@@ -58,6 +59,13 @@ class FactCache:
             known.facts = facts_of(source) or ()
         return known.facts
 
+    def statements(self, source: FactSource) -> Sequence[Statement]:
+        """The statements of a content."""
+        known = source.known or self.content(source.content)
+        if known.statements is None:
+            known.statements = () if known.is_output else statements_of(source.content)
+        return known.statements
+
     def content(self, content: Content) -> Known:
         """What is known of a content."""
         known = self._contents.get(id(content))
@@ -104,6 +112,8 @@ class FactCache:
             known = self._contents.get(id(content))
             if known is not None and known.content is content:
                 _left_open(known, content)
+                if known.statements is None:
+                    known.statements = () if known.is_output else statements_of(content)
 
     def put_away(self, seq: int, content: Content, contents: Sequence[Content]) -> None:
         """An entry's content goes, and the contents that were read in its stead; what is known of them stays."""
@@ -120,7 +130,9 @@ class FactCache:
             _left_open(one, content)
             one.content = None
             one.read = words
-            if one.facts is not None and not one.facts and len(contents) == 1:
+            if one.statements is None:
+                one.statements = () if one.is_output else statements_of(content)
+            if one.facts is not None and not one.facts and not one.statements and len(contents) == 1:
                 self._past[seq] = self._silent.setdefault((one.by_user, one.is_output, one.read), (one,))
                 return
             stays.append(one)
@@ -160,6 +172,7 @@ class FactCache:
             poll()
             if not (source.known or self.content(source.content)).is_output:
                 self.facts_of(source)
+                self.statements(source)
         self.words_of(sources, (), poll)
 
     def derived(self, content: Content, make: Callable[[], tuple[Content, ...]]) -> tuple[Content, ...]:

@@ -47,7 +47,10 @@ _PASTED: Final = 8
 _GAP: Final = 3
 """Other lines, a traceback's say, that may stand between two of them."""
 _BULLET: Final = lazy(r"\s*+[-*+•・‣▪][ \t　]+")
-_STOP: Final = lazy(r"(?P<western>(?<![.!?…])[.!?…]++[\"'”’)\]»*_]{0,6}(?=\s|$))|[。!?！？｡]++[」』）”)\]]{0,6}")
+_STOP: Final = lazy(
+    r"(?P<western>(?<![.!?…])[.!?…]++[\"'”’)\]»*_]{0,6}(?=\s|$))"
+    r"|(?:[。！？｡]|(?<=[\u3040-\u9fff])[!?])++[」』）”)\]]{0,6}"
+)
 
 
 def pieces(text: str, size: int = PIECE) -> Iterator[str]:

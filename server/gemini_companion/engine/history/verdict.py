@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 StrategyName: TypeAlias = Literal[
-    "split", "semantic", "selective", "hierarchical", "reserve", "assemble", "userMessages"
+    "split", "semantic", "selective", "hierarchical", "reserve", "assemble", "userMessages", "record"
 ]
 """`split` is the default: the older 70 % becomes a snapshot, the newest 30 % stays."""
 

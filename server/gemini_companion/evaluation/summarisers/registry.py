@@ -13,14 +13,14 @@ from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.evaluation.probes import Planted
 from gemini_companion.evaluation.provider import EvaluationModel, Writer, offline_provider
 from gemini_companion.evaluation.summarisers.faulty import Broken, Recorded, Slow, recorded_answers
-from gemini_companion.evaluation.summarisers.writing import Adversarial, Lossy, Oracle, Terse
+from gemini_companion.evaluation.summarisers.writing import Adversarial, Empty, Lossy, Oracle, Terse
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.settings.effective import Settings
 
 _SPEC: Final = re.compile(r"(?P<name>[a-z]+)(?:[(:](?P<value>[^()]*)\)?)?\Z")
 _DEFAULTS: Final[Mapping[str, float]] = {"lossy": 0.3, "terse": 300, "slow": 60}
 """Chance to lose an item; tokens of a snapshot; tokens a second."""
-_PLAIN: Final = ("oracle", "adversarial", "broken", "offline")
+_PLAIN: Final = ("empty", "oracle", "adversarial", "broken", "offline")
 _WITH_TEXT: Final = ("recorded", "live")
 
 NAMES: Final = (*_PLAIN, *_DEFAULTS, *_WITH_TEXT)
@@ -55,7 +55,7 @@ def parse_summariser(text: str) -> SummariserSpec:
     if name not in NAMES or (name in _PLAIN and value):
         raise InvalidInput(
             f"{text!r} is no summariser.",
-            hint="Known: oracle, lossy(0.3), terse(300), adversarial, broken, slow(60), offline, recorded:FILE,"
+            hint="Known: empty, offline, oracle, lossy(0.3), terse(300), adversarial, broken, slow(60), recorded:FILE,"
             " live:MODEL.",
         )
     if name in _DEFAULTS:
@@ -96,6 +96,8 @@ def build_model(
             return EvaluationModel(ledger, provider=offline_provider(ledger.count_text))
         case "live":
             return _live(spec.value, ledger, env)
+        case "empty":
+            writer = Empty()
         case "lossy":
             writer = Lossy(planted, spec.number, seed)
         case "terse":

@@ -1,4 +1,4 @@
-"""Stand-in models that write snapshots of what they read: oracle, lossy, terse, adversarial."""
+"""Stand-in models that write snapshots: of what they read (oracle, lossy, terse, adversarial), or of nothing."""
 
 from __future__ import annotations
 
@@ -79,6 +79,14 @@ class Oracle:
     def chosen(self, entries: Sequence[Entry], reading: Reading) -> list[Entry]:
         """What of it is written: all."""
         return list(entries)
+
+
+class Empty:
+    """Writes a well-formed snapshot that says nothing of the conversation: what is kept then, the product has kept."""
+
+    def write(self, request: ModelRequest) -> str:
+        """Every section, with words of its own."""
+        return snapshot_of([Entry(section, f"{section.replace('_', ' ').title()}: as before.") for section in SECTIONS])
 
 
 class Lossy(Oracle):

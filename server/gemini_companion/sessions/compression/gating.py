@@ -44,6 +44,8 @@ _SAID: Final = PROMPTS | {"reply"}
 UNCHECKED: Final = " What its snapshot leaves out could not be checked: nothing was put back behind it."
 """What the message of a result goes on with where the gate failed."""
 
+MADE_UP_FOR: Final = " Its snapshot says little by itself: what was said is quoted beside it."
+
 Repair = Callable[[Sequence[MissingFact]], Awaitable[Written | None]]
 """Asks the author of a snapshot for what it left out."""
 
@@ -96,8 +98,11 @@ class SnapshotGate:
     What is hidden and what stays beside it are those of the moment when it is made.
     """
 
-    def __init__(self, session: Session, span: Span, *, window: int, guidance: str = "") -> None:
+    def __init__(
+        self, session: Session, span: Span, *, window: int, guidance: str = "", has_record: bool = False
+    ) -> None:
         self._session = session
+        self._record_window = window if has_record else 0
         history = session.history
         sources = history.sources.copied()
         entries = history.entries.copied()
@@ -122,6 +127,7 @@ class SnapshotGate:
                 fresh=span.fresh,
                 also=(*also, *_editor_states(entries)),
                 let_go=let_go,
+                earlier=len(imported),
                 strangers=partial(_put_away_elsewhere, entries, session.fact_cache, span.hides),
                 later=[item.content for item in beside if item.seq > span.hides[1] and item.kind in _SAID],
                 cache=session.fact_cache,
@@ -175,6 +181,7 @@ class SnapshotGate:
             floor=self._settings.retention_floor if floor is None else floor,
             can_repair=can_repair,
             most_tokens=self._most_tokens,
+            record_window=self._record_window,
             lost_before=tuple(lost_before),
         )
         try:
@@ -199,6 +206,8 @@ class SnapshotGate:
 def judged(result: CompressionResult, admission: Admission) -> CompressionResult:
     """A result with what the gate said of its snapshot."""
     told = msgspec.structs.replace(result, appendix=admission.appendix or None, retention=admission.retention)
+    if admission.gated is not None and admission.gated.is_made_up_for:
+        told = msgspec.structs.replace(told, message=f"{told.message}{MADE_UP_FOR}")
     return with_note(told)
 
 

@@ -198,7 +198,8 @@ class _ApplyRun(CompressionRun):
         session, span = self.session, span_of_entry(entry, view)
         if span is None:
             return entry
-        gate = SnapshotGate(session, span, window=session.limit(self.choice))
+        has_record = entry.result.strategy == "record"
+        gate = SnapshotGate(session, span, window=session.limit(self.choice), has_record=has_record)
         try:
             admission = await gate.append_only(Written(text, ()))
         finally:

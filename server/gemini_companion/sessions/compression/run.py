@@ -155,7 +155,7 @@ class CompressionRun:
             return self._nothing()
         window = session.limit(self.choice)
         span = await off_loop(len(items), partial(span_of_plan, plan))
-        gate = SnapshotGate(session, span, window=window, guidance=self.guidance)
+        gate = SnapshotGate(session, span, window=window, guidance=self.guidance, has_record=plan.has_record)
         try:
             admission = await self._summarise(plan, gate)
         finally:

@@ -7,6 +7,7 @@ from typing import Final
 
 from gemini_companion.engine.compression.strategies.assemble import AssembleStrategy
 from gemini_companion.engine.compression.strategies.hierarchical import HierarchicalStrategy
+from gemini_companion.engine.compression.strategies.record import RecordStrategy
 from gemini_companion.engine.compression.strategies.reserve import ReserveStrategy
 from gemini_companion.engine.compression.strategies.selective import SelectiveStrategy
 from gemini_companion.engine.compression.strategies.semantic import SemanticStrategy
@@ -25,4 +26,5 @@ STRATEGIES: Final[Mapping[StrategyName, Callable[[], Strategy]]] = {
     "reserve": ReserveStrategy,
     "assemble": AssembleStrategy,
     "userMessages": UserMessagesStrategy,
+    "record": RecordStrategy,
 }

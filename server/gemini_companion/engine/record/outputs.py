@@ -1,0 +1,248 @@
+"""What hidden calls did and gave: a line for each, and an index of the identifiers that stand nowhere else.
+
+A later step of the work often needs an id, a path or a number that only an old output names. Where it stands the model
+goes on without a call; whatever else the output says it gets back by `recall`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, cast
+
+import msgspec
+
+from gemini_companion.engine.facts.actions import Action, cleaned_output, verb_of
+from gemini_companion.engine.facts.extract import as_json, error_lines, strings_in
+from gemini_companion.engine.facts.patterns import ERROR_HINTS, hinted, lazy
+from gemini_companion.engine.facts.statements import tokens_in
+
+LINES_SHARE: Final = 0.65
+"""Of the budget, what the lines may have; the index has the rest."""
+
+_NAMES: Final = lazy(
+    r"(?:[\w.-]{1,80}/){1,12}[\w.-]{1,80}|\b[A-Za-z_][A-Za-z0-9]{0,60}(?:[._][A-Za-z0-9]{1,60}){1,8}\b"
+    r"|\b[a-z]{1,40}[A-Z]\w{1,60}\b|\b(?=[A-Z0-9]{0,40}[A-Z])[A-Z0-9]{5,40}\b|\b\w{1,40}Error\b"
+    r"|\b[A-Za-z]{1,40}[-_]?\d{2,}[\w-]{0,40}\b|\b\d{4}-\d\d-\d\d\b"
+)
+"""Paths, symbols, codes, ids, dates."""
+_WORD: Final = lazy(r"[\w./:-]+")
+_AMOUNTS: Final = lazy(r"(?<![\w.:/-])\d{3,12}(?:\.\d{1,6})?(?![\w:/-])")
+_DIGIT: Final = lazy(r"\d")
+_TWO_DIGITS: Final = lazy(r"\d\d")
+_VERDICT: Final = lazy(r"(?i)\b\d+ (?:passed|failed|tests?|errors?|warnings?|problems?)\b|\bexit\b|\btotal\b")
+_TARGETS: Final = (
+    "file_path",
+    "path",
+    "absolute_path",
+    "dir_path",
+    "command",
+    "cmd",
+    "pattern",
+    "query",
+    "url",
+    "name",
+)
+"""Arguments that say what a call is about, the most telling first."""
+_CHANGES: Final = ("created", "changed", "deleted")
+_SHORT: Final = 26
+"""Tokens up to which an output stands whole."""
+_LONGEST_TARGET: Final = 110
+_LONGEST_LINE: Final = 160
+_LOOKED_AT: Final = 40_000
+"""Characters of an output's head, and of its tail, that are looked at for names."""
+_LEAST_WORTH: Final = 0.3
+
+
+class Line(NamedTuple):
+    """A line of the record."""
+
+    at: int
+    """Index of the content that it stands for."""
+    text: str
+
+
+class _Call(NamedTuple):
+    action: Action
+    output: str
+    target: str
+
+
+def names_in(text: str) -> Iterator[str]:
+    """The identifiers and amounts of a text, in order."""
+    for word in _WORD().findall(text):
+        if word.isalpha() and (word.islower() or word[1:].islower()):
+            continue  # most words: a tenth of the time
+        for match in _NAMES().finditer(word):
+            yield match.group().strip(".")
+        yield from _AMOUNTS().findall(word)
+
+
+def lines_of_calls(
+    actions: Sequence[Action],
+    budget: float,
+    *,
+    standing: Collection[str],
+    later: Mapping[str, int],
+    end: int,
+    is_old: int = 0,
+    poll: Callable[[], None] = lambda: None,
+) -> list[Line]:
+    """What calls did, as far as the budget goes: those that changed something first, then the newest.
+
+    Args:
+        actions: In order, each with its result.
+        budget: In tokens as `tokens_in` counts them.
+        standing: Names that stand elsewhere in the request.
+        later: By name, the index of the last content that has it; behind `end` where the tail does.
+        end: The index behind the last hidden content.
+        is_old: How many of the first actions are named without what they gave.
+        poll: Called for each; what it raises ends the work.
+    """
+    calls = [
+        _Call(action, cleaned_output(action) if number >= is_old else "", _target(action))
+        for number, action in enumerate(actions)
+    ]
+    groups: dict[tuple[str, str], list[int]] = {}
+    for number, call in enumerate(calls):
+        groups.setdefault((call.action.name, call.target), []).append(number)
+    order = sorted(
+        groups.values(), key=lambda numbers: (verb_of(calls[numbers[-1]].action) not in _CHANGES, -numbers[-1])
+    )
+    texts: dict[int, str] = {}
+    used, limit = 0.0, budget * LINES_SHARE
+    for numbers in order:
+        poll()
+        call = calls[numbers[-1]]
+        many = f" ×{len(numbers)}" if len(numbers) > 1 else ""
+        is_short = tokens_in(call.output) <= _SHORT
+        room = max(24.0, min(90.0, limit / len(order)))
+        result = [" ".join(call.output.split())] if is_short else _telling(call, room, later)
+        result = [line for line in result if line]
+        target = "" if is_short and call.target and call.target in call.output else f" {call.target}"
+        head = f"{call.action.name}{many}{target}".rstrip()
+        for tail in (f" → {' / '.join(result)}", f" → {_cut(result[-1], 60)}" if result else "", ""):
+            text = head + (tail if result else "")
+            cost = tokens_in(text) + 2
+            if used + cost <= limit:
+                texts[numbers[-1]] = text
+                used += cost
+                break
+    said = {*standing, *(name for text in texts.values() for name in names_in(text))}
+    for number, names in _index(calls, budget - used, said, later, end, poll).items():
+        texts[number] = f"{texts.get(number, calls[number].action.name)} | {' '.join(names)}"
+    return [Line(calls[number].action.index, texts[number]) for number in sorted(texts)]
+
+
+def _index(
+    calls: Sequence[_Call],
+    budget: float,
+    standing: Collection[str],
+    later: Mapping[str, int],
+    end: int,
+    poll: Callable[[], None],
+) -> dict[int, list[str]]:
+    """By the number of a call, the names of its output that stand nowhere else, in the order of the output."""
+    keys = _keys_of(calls)
+    found: dict[str, tuple[int, int]] = {}
+    counts: dict[str, int] = defaultdict(int)
+    for number, call in enumerate(calls):
+        poll()
+        for place, name in enumerate(dict.fromkeys(names_in(_looked_at(call)))):
+            counts[name] += 1
+            found[name] = number, place
+
+    def worth(name: str) -> float:
+        number, _ = found[name]
+        return (
+            2.0 * (later.get(name, 0) >= end)
+            + 1 / counts[name]
+            + 0.6 * (_DIGIT().search(name) is not None)
+            + 0.4 * number / max(1, len(calls))
+            - 0.01 * len(name)
+            - 1.0 * name.isdigit()
+        )
+
+    names = (name for name in found if len(name) > (2 if name.isdigit() else 3) and name not in keys)
+    chosen: dict[int, list[str]] = defaultdict(list)
+    for name in sorted((name for name in names if name not in standing), key=worth, reverse=True):
+        number, _ = found[name]
+        cost = tokens_in(name) + 0.5 + (0 if number in chosen else 3)
+        if cost > budget:
+            break
+        budget -= cost
+        chosen[number].append(name)
+    for listed in chosen.values():
+        listed.sort(key=lambda name: found[name][1])
+    return chosen
+
+
+def _looked_at(call: _Call) -> str:
+    output = call.output if len(call.output) <= 2 * _LOOKED_AT else call.output[:_LOOKED_AT] + call.output[-_LOOKED_AT:]
+    arguments = "\n".join(value[:_LOOKED_AT] for _, value in strings_in(call.action.args))
+    return f"{output}\n{arguments}"
+
+
+def _keys_of(calls: Sequence[_Call]) -> set[str]:
+    """The keys of JSON in outputs, which are words of a form; one with two digits is data (`card_7091`)."""
+    keys: set[str] = set()
+    waiting: list[object] = []
+    for call in calls:
+        if call.output[:1] in ("{", "["):
+            try:
+                waiting.append(msgspec.json.decode(call.output))
+            except (msgspec.DecodeError, RecursionError):
+                continue
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            fields = cast("dict[str, object]", value)
+            keys.update(key for key in fields if not _TWO_DIGITS().search(key))
+            waiting.extend(fields.values())
+        elif isinstance(value, list):
+            waiting.extend(cast("list[object]", value))
+    return keys
+
+
+def _target(action: Action) -> str:
+    for key in _TARGETS:
+        if isinstance(value := action.args.get(key), str):
+            return _cut(value, _LONGEST_TARGET)
+    values = (value if isinstance(value, str) else as_json(value) for value in action.args.values())
+    return _cut(", ".join(values), _LONGEST_TARGET)
+
+
+def _telling(call: _Call, budget: float, later: Mapping[str, int]) -> list[str]:
+    """The lines of an output that say most, in order: errors and verdicts, the last one, what is named again later."""
+    output = (
+        call.output
+        if len(call.output) <= 2 * _LOOKED_AT
+        else f"{call.output[:_LOOKED_AT]}\n{call.output[-_LOOKED_AT:]}"
+    )
+    lines = [line.strip() for line in output.split("\n") if line.strip()]
+    errors = set(error_lines(output)) if hinted(output.lower(), ERROR_HINTS) else set[str]()
+    at = call.action.result_index or call.action.index
+    scored: list[tuple[float, int]] = []
+    for number, line in enumerate(lines):
+        echoed = sum(1 for name in names_in(line[:400]) if later.get(name, 0) > at)
+        score = (
+            1.2 * (line in errors or _VERDICT().search(line[:400]) is not None)
+            + 0.8 * (number == len(lines) - 1)
+            + 0.5 * min(4, echoed)
+            + 0.3 * (_DIGIT().search(line[:400]) is not None)
+            - 0.02 * tokens_in(line)
+        )
+        if score > _LEAST_WORTH:
+            scored.append((-score, number))
+    kept: list[int] = []
+    for _, number in sorted(scored):
+        cost = tokens_in(_cut(lines[number], _LONGEST_LINE)) + 1
+        if cost <= budget:
+            budget -= cost
+            kept.append(number)
+    return [_cut(lines[number], _LONGEST_LINE) for number in sorted(kept)]
+
+
+def _cut(text: str, most: int) -> str:
+    text = " ".join(text[: 4 * most].split())
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

@@ -1,0 +1,308 @@
+"""The record of hidden turns: the person's words whole, the model's by worth, calls by line, within budgets.
+
+It is made anew of the log at every pass, never of what an earlier pass left: so nothing in it wears away. Each part has
+a budget of its own, as a share of what is hidden and of the window: a person who writes much does not crowd out what
+the model found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from gemini_companion.engine.facts.actions import read_actions, verb_of
+from gemini_companion.engine.facts.content_text import text_of_content
+from gemini_companion.engine.facts.fact import FactSource
+from gemini_companion.engine.facts.neutralise import neutralise
+from gemini_companion.engine.facts.retention import FactCache
+from gemini_companion.engine.facts.statements import Statement, same_as, statements_of
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.part import text_of
+from gemini_companion.engine.record.outputs import Line, lines_of_calls, names_in
+
+INTRODUCTION: Final = (
+    "Quoted from the log of the replaced turns, in order; later words replace earlier ones. … marks what was left out:"
+    " recall brings it back. A record, not a request."
+)
+
+
+class Share(NamedTuple):
+    """What a part of the record may have."""
+
+    of_hidden: float
+    """Share of the tokens that are hidden,"""
+    of_window: float
+    """and of those that the model accepts, at most."""
+
+
+WORDS: Final = Share(0.5, 0.05)
+"""The person's own words. Below both they stay whole."""
+MODEL: Final = Share(0.18, 0.025)
+"""The model's prose, of which at most `MODEL_PROSE` is quoted."""
+MODEL_PROSE: Final = 0.55
+_IDLE: Final = 1.0
+"""Worth below which the model's is not quoted even where there is room: a courtesy, a question that was answered."""
+CALLS: Final = Share(0.08, 0.015)
+"""Calls and what they gave."""
+MATERIAL: Final = Share(0.01, 0.005)
+"""What was pasted, fenced or quoted."""
+
+_EACH: Final = 0.5
+"""Tokens of a statement beside its text."""
+_LONGEST: Final = 400.0
+"""Tokens to which a statement is cut in any case: nobody says that much in one sentence."""
+_SHORTEST: Final = 40.0
+"""Tokens to which none is cut for want of room; some are left out before."""
+_TRIFLE: Final = 7.5
+"""Tokens below which a statement counts as said where it was said, whatever else is the same."""
+_NEWEST_CALLS: Final = 1_000
+"""Calls whose outputs are looked at; of those before them, what changed a file is named."""
+_NAMES_IN: Final = 80_000
+"""Characters of a content in which names are looked for."""
+_AFTER_RESULT: Final = 0.3
+"""Worth of the model's first words behind a result, on top."""
+
+_USER_AT, _MODEL_AT, _STEEP = 3.0, 4.0, 1.5
+"""Worth at which every other statement of the person, and of the model, carried what was labelled, and how fast that
+changes with it: fitted so that the score is the share of labels that stands, whatever is left out.
+"""
+_TELLING: Final = 0.1
+"""How likely a statement carries something from where on it is counted."""
+
+Voice = Literal["user", "model", "material"]
+
+
+class Record(NamedTuple):
+    """What is written, and how much of what was said it and what stands beside it cover."""
+
+    text: str
+    """`""` if there is nothing to write."""
+    score: float
+    """Share of the information that stands in the request, 0 to 1; 1 if there was none."""
+    said: int
+    """Statements that carry some."""
+    kept: int
+    """Of them, how many stand word for word."""
+
+
+class _Said:
+    """A statement in its place, and how much of it is quoted."""
+
+    __slots__ = ("at", "order", "quoted", "statement", "voice", "worth")
+
+    def __init__(self, at: int, order: int, voice: Voice, statement: Statement, worth: float) -> None:
+        self.at = at
+        self.order = order
+        """Its number among the statements of its content."""
+        self.voice: Voice = voice
+        self.statement = statement
+        self.worth = worth
+        self.quoted = 1.0
+        """Share of it that is quoted: a very long one is cut behind a word."""
+
+    @property
+    def weight(self) -> float:
+        """How likely it is that it carries what matters."""
+        if self.voice == "material":
+            return 0.0
+        middle = _USER_AT if self.voice == "user" else _MODEL_AT
+        return 1 / (1 + math.exp(_STEEP * (middle - self.worth)))
+
+    def shorten(self, longest: float) -> float:
+        """Quote no more than so many tokens. What it costs."""
+        if self.statement.tokens > longest:
+            self.quoted = longest / self.statement.tokens
+        return self.quoted * self.statement.tokens + _EACH
+
+
+def write_record(
+    sources: Sequence[FactSource],
+    *,
+    hidden_tokens: float,
+    window: int,
+    earlier: int = 0,
+    standing: Iterable[str] = (),
+    beside: Sequence[Content] = (),
+    cache: FactCache | None = None,
+    poll: Callable[[], None] = lambda: None,
+) -> Record:
+    """Write it.
+
+    Args:
+        sources: The hidden contents, in order.
+        hidden_tokens: Tokens of them all.
+        window: Tokens that the model accepts.
+        earlier: How many of the first sources are snapshots of before, which are no person's words.
+        standing: Texts that stand in the request: the snapshot, rules. What they say is not said again.
+        beside: Contents that do: the tail.
+        cache: Saves reading the same contents again.
+        poll: Called often; what it raises ends the work.
+    """
+    said = list(_read(sources, earlier, cache or FactCache(), poll))
+    stands = _Standing(standing, beside, poll)
+    newest = {(one.voice, one.statement.same): place for place, one in enumerate(said)}
+    again: dict[int, int] = {}
+    covered: set[int] = set()
+    for place, one in enumerate(said):
+        if one.statement.tokens < _TRIFLE:
+            continue
+        if (last := newest[one.voice, one.statement.same]) != place:
+            again[place] = last
+        elif one.statement.same in stands.said:
+            covered.add(place)
+
+    def budget(share: Share) -> float:
+        return min(share.of_hidden * hidden_tokens, share.of_window * window)
+
+    prose = sum(one.statement.tokens for one in said if one.voice == "model")
+    chosen: set[int] = set()
+    voices: tuple[Voice, ...] = ("user", "model", "material")
+    for voice in voices:
+        most = budget({"user": WORDS, "model": MODEL, "material": MATERIAL}[voice])
+        if voice == "model":
+            most = min(most, MODEL_PROSE * prose)
+        chosen.update(_chosen(said, voice, most, lambda place: place not in again and place not in covered))
+    lines = list(_quoted([said[place] for place in sorted(chosen)], sources))
+    lines += _calls(sources, budget(CALLS), (*stands.names, *(line.text for line in lines)), beside, poll)
+    lines.sort(key=lambda line: line.at)
+    kept = chosen | covered
+    kept.update(place for place, last in again.items() if last in kept)
+    weights = [one.weight for one in said]
+    whole, telling = sum(weights), [place for place, weight in enumerate(weights) if weight >= _TELLING]
+    return Record(
+        text="\n".join((INTRODUCTION, *(line.text for line in lines))) if lines else "",
+        score=round(sum(weights[place] for place in kept) / whole, 4) if whole else 1.0,
+        said=len(telling),
+        kept=sum(place in kept for place in telling),
+    )
+
+
+def _read(sources: Sequence[FactSource], earlier: int, cache: FactCache, poll: Callable[[], None]) -> Iterator[_Said]:
+    after_result = False
+    for at, (source, known) in enumerate(zip(sources, cache.looked_up(sources), strict=True)):
+        poll()
+        if source.ide_context:
+            continue
+        if known.is_output:
+            after_result = True
+            continue
+        voice: Voice = "user" if known.by_user and at >= earlier else "model"
+        for order, one in enumerate(cache.statements(source)):
+            worth = one.worth + (_AFTER_RESULT if voice == "model" and after_result and order == 0 else 0.0)
+            yield _Said(at, order, "material" if one.is_material else voice, one, worth)
+        after_result = False
+
+
+def _chosen(said: Sequence[_Said], voice: Voice, budget: float, is_wanted: Callable[[int], bool]) -> Iterator[int]:
+    """The places of the statements of a voice that are quoted, the most worthy first, and how much of each."""
+    least = _IDLE if voice == "model" else -math.inf
+    places = [n for n, one in enumerate(said) if one.voice == voice and one.worth >= least and is_wanted(n)]
+    longest = _longest([said[place].statement.tokens for place in places], budget) if voice == "user" else _LONGEST
+    for place in sorted(places, key=lambda place: -said[place].worth):
+        cost = said[place].shorten(longest)
+        if cost <= budget + _EACH:
+            budget -= cost
+            yield place
+
+
+def _longest(tokens: Sequence[float], budget: float) -> float:
+    """The length to which the longest of some statements are cut so that all fit: a short one, which most rules are,
+    is not given up for a long one.
+    """
+    left = budget
+    for number, length in enumerate(sorted(tokens)):
+        rest = len(tokens) - number
+        if (length + _EACH) * rest > left:
+            return min(_LONGEST, max(_SHORTEST, left / rest - _EACH))
+        left -= length + _EACH
+    return _LONGEST
+
+
+def _quoted(said: Sequence[_Said], sources: Sequence[FactSource]) -> Iterator[Line]:
+    """A line for each content: its chosen statements as they stand there, with a mark where something is left out.
+
+    Lines of one content after the first are indented, so that none can pass for another one's.
+    """
+    run: list[_Said] = []
+    for one in (*said, None):
+        if run and (one is None or one.at != run[0].at):
+            who = "user" if any(each.voice == "user" for each in run) else sources[run[0].at].content.role
+            text = neutralise("".join(_pieces(run, sources[run[0].at].content)))
+            yield Line(run[0].at, f"{who}: " + "\n  ".join(line for line in text.split("\n") if line.strip()))
+            run = []
+        if one is not None:
+            run.append(one)
+
+
+def _pieces(run: Sequence[_Said], content: Content) -> Iterator[str]:
+    before: _Said | None = None
+    for one in run:
+        part, start, end = one.statement.part, one.statement.start, one.statement.end
+        text = text_of(content.parts[part]) or ""
+        if before is not None:
+            if one.order != before.order + 1 or before.quoted < 1:
+                yield " … "
+            else:
+                yield text[before.statement.end : start] if part == before.statement.part else "\n"
+        if one.quoted < 1:
+            cut = start + int(one.quoted * (end - start))
+            blank = text.rfind(" ", start, cut)
+            end = blank if blank > start else cut
+        yield text[start:end]
+        before = one
+    if before is not None and before.quoted < 1:
+        yield " …"
+
+
+def _calls(
+    sources: Sequence[FactSource],
+    budget: float,
+    standing: Iterable[str],
+    beside: Sequence[Content],
+    poll: Callable[[], None],
+) -> Iterator[Line]:
+    """What was called, and what came of it. Bounded in its work: of old calls only what they changed is named."""
+    with_calls = [source for source in sources if not source.ide_context]
+    actions = read_actions([FactSource(at, source.content, source.seq) for at, source in enumerate(with_calls)])
+    if not actions:
+        return
+    changed = [action for action in actions[:-_NEWEST_CALLS] if verb_of(action) in ("created", "changed", "deleted")]
+    newest = actions[-_NEWEST_CALLS:]
+    names: set[str] = set()
+    for text in standing:
+        poll()
+        names.update(names_in(text))
+    later: dict[str, int] = {}
+    for at in range(newest[0].index, len(with_calls)):
+        poll()
+        later.update(dict.fromkeys(names_in(text_of_content(with_calls[at].content)[:_NAMES_IN]), at))
+    for content in beside:
+        later.update(dict.fromkeys(names_in(text_of_content(content)[:_NAMES_IN]), len(with_calls)))
+    places = {id(source): at for at, source in enumerate(sources)}
+    lines = lines_of_calls(
+        [*changed, *newest], budget, standing=names, later=later, end=len(with_calls), is_old=len(changed), poll=poll
+    )
+    for line in lines:
+        yield Line(places[id(with_calls[line.at])], f"call: {neutralise(line.text)}")
+
+
+class _Standing:
+    """What stands in the request beside the record."""
+
+    def __init__(self, texts: Iterable[str], beside: Sequence[Content], poll: Callable[[], None]) -> None:
+        self.said: set[int] = set()
+        """Of each statement, what it is the same as."""
+        self.names: list[str] = []
+        """Texts that names stand in."""
+        for text in texts:
+            poll()
+            self.names.append(text)
+            content = Content(role="user", parts=({"text": text},))
+            for one in statements_of(content):
+                said = text[one.start : one.end]
+                self.said.update((one.same, same_as(said.partition(": ")[2])))  # a line of ours begins with a label
+        for content in beside:
+            poll()
+            self.names.append(text_of_content(content)[:_NAMES_IN])
+            self.said.update(one.same for one in statements_of(content))

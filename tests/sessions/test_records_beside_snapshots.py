@@ -1,0 +1,67 @@
+"""The strategy `record` in a session: a poor snapshot is taken, what was said stands beside it, pass after pass."""
+
+from __future__ import annotations
+
+from gemini_companion.engine.history.content import Content, model_text, user_text
+from gemini_companion.engine.record.record import INTRODUCTION
+from gemini_companion.sessions.compression.gating import MADE_UP_FOR
+from gemini_companion.sessions.compression.preview import apply_preview
+from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.session import Session
+from tests.support.conversations import dialogue
+from tests.support.scripted_model import SNAPSHOT
+from tests.support.sessions import Studio
+
+SAID = [
+    f"Leave {name}/core.py in {name}land as it is." for name in ("alpha", "bravo", "delta", "gamma", "kappa", "omega")
+]
+RULES = [
+    f"Never touch {name}.py."
+    for name in ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+]
+
+
+def said(*texts: str) -> list[Content]:
+    return [content for text in texts for content in (user_text(text), model_text("Understood."))] + dialogue()
+
+
+def shown(session: Session) -> str:
+    contents = session.history.contents()
+    return "\n".join(part.get("text", "") for content in contents for part in content.parts)
+
+
+async def test_a_snapshot_that_says_little_is_taken_and_what_was_said_stands_beside_it(studio: Studio) -> None:
+    session = await studio.load(said(*SAID, *RULES))
+    result = await studio.compress(strategy="record")
+    assert (result.status, result.snapshot, result.strategy) == ("COMPRESSED", SNAPSHOT, "record")
+    assert result.model_calls == 2
+    assert result.message.endswith(MADE_UP_FOR)
+    assert result.appendix is not None
+    assert result.appendix.startswith(INTRODUCTION)
+    assert [text for text in (*SAID, *RULES) if text not in shown(session)] == []
+    assert result.retention is not None
+    assert 0.5 < result.retention.score < 1
+
+
+async def test_every_pass_quotes_the_log_anew_and_an_undo_brings_all_back(studio: Studio) -> None:
+    session = await studio.load(said(*SAID))
+    before = session.history.contents()
+    for number in range(4):
+        result = await studio.compress(strategy="record")
+        assert result.status == "COMPRESSED"
+        assert [text for text in SAID if shown(session).count(text) != 1] == []
+        assert shown(session).count(INTRODUCTION) == 1
+        for turn in range(4):
+            await studio.chat(f"go on with {number}.{turn} " + "some talk of no weight " * 80)
+    while any(True for _ in session.history.in_force):
+        await undo(session, client="c")
+    assert session.history.contents()[: len(before)] == before
+
+
+async def test_a_preview_that_was_edited_has_the_record_too(studio: Studio) -> None:
+    session = await studio.load(said(*SAID))
+    preview = await studio.compress(preview=True, strategy="record")
+    edited = SNAPSHOT.replace("Mend", "Rewrite")
+    await apply_preview(session, client="c", compression_id=preview.compression_id or "", snapshot=edited)
+    assert [text for text in SAID if text not in shown(session)] == []
+    assert "Rewrite the parser." in shown(session)
