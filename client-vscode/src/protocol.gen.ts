@@ -198,7 +198,7 @@ export interface UnpinParams {
 /**
  * What to recall: what answers `query`; or a turn, an entry, or the output of a tool's call by its id.
  *
- * In all sessions of the project unless one is named, as it must be with a call's. `limit` is for a query, `offset` for a call's output: the character to begin with. A turn is given whole.
+ * In all sessions of the project unless one is named, as it must be with a call's. `limit` is for a query, `offset` for a call's output: the character to begin with; with a query too only its lines with those words, after their numbers. A turn is given whole.
  */
 export interface RecallParams {
   readonly query?: string | null;

@@ -10,10 +10,15 @@ import pytest
 
 from gemini_companion.adapters.storage.memory import MemoryStore
 from gemini_companion.engine.errors import InvalidInput, SessionNotFound, StorageFault
+from gemini_companion.engine.history.log import ToolResultEntry
 from gemini_companion.sessions.maintenance import index_for_recall
 from gemini_companion.sessions.recall.service import recall
+from gemini_companion.sessions.tools.outputs import CutOutputs
+from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.sessions.conftest import Opener
 from tests.support.patience import PATIENCE
+from tests.support.sample_tools import SampleArgs, SampleTool, allowing
+from tests.support.scripted_model import calls
 from tests.support.sessions import Studio
 
 
@@ -67,3 +72,29 @@ async def test_earlier_chats_that_cannot_be_indexed_go_to_the_log(caplog: pytest
 
     await index_for_recall(Broken(str(tmp_path)))
     assert "The disk is gone." in caplog.text
+
+
+async def test_a_line_in_the_middle_of_a_kept_output_is_found_by_what_it_names(tmp_path: Path):
+    log = "\n".join(f"compiled unit-{number}" for number in range(1, 20_001))
+
+    async def build(args: SampleArgs, context: ToolContext) -> ToolOutput:
+        return ToolOutput(output=log)
+
+    tool = SampleTool("run_shell_command", "read", build)
+    tool.shape = "command"
+    studio = Studio(tmp_path, tools=[tool], tooling=allowing(outputs=CutOutputs()))
+    studio.model.streams = [calls(("run_shell_command", {"file_path": "a"})), "Done."]
+    async with asyncio.timeout(PATIENCE):
+        done = await studio.chat("Build it.")
+        for session_id in (done.session_id, None):
+            found = await recall(studio.services, query="where is unit-11357?", session_id=session_id)
+            assert "compiled unit-11357\n" in found.hits[0].text
+            assert (found.hits[0].turn_id, found.hits[0].role) == (done.turn_id, "tool")
+        missing = await recall(studio.services, query="unit-99999", session_id=done.session_id)
+        assert not any("99999" in hit.text for hit in missing.hits)
+        entries = (await studio.session()).history.entries
+        (call_id,) = (record.call_id for one in entries if isinstance(one, ToolResultEntry) for record in one.calls)
+        lines = await recall(studio.services, query="unit-11357", tool_call_id=call_id, session_id=done.session_id)
+        assert "11357: compiled unit-11357" in lines.hits[0].text.split("\n")
+        assert lines.hits[0].characters == len(log)
+        assert len(lines.hits[0].text) < 200

@@ -163,7 +163,7 @@ async def test_clients_recall_an_output_by_its_call_in_pieces(tmp_path: Path) ->
     assert (await recall(studio.services, tool_call_id="no", session_id=session.session_id)).hits == ()
 
 
-@pytest.mark.parametrize("more", [{"query": "x"}, {"turn_id": "t"}, {"entry_id": "e"}, {"session_id": None}], ids=str)
+@pytest.mark.parametrize("more", [{"turn_id": "t"}, {"entry_id": "e"}, {"session_id": None}], ids=str)
 async def test_a_call_is_recalled_by_its_id_and_its_session_alone(tmp_path: Path, more: dict[str, Any]) -> None:
     studio = studio_of(tmp_path, ToolOutput(output="short"))
     asked: dict[str, Any] = {"tool_call_id": "c", "session_id": "s", **more}

@@ -235,7 +235,7 @@ def _parser() -> argparse.ArgumentParser:
     recall = commands.add_parser("recall", help="find what was said in this project's sessions")
     recall.add_argument("query", metavar="QUERY", nargs="?", help="some words, or a question")
     recall.add_argument("--session", metavar="ID", help="in this session only")
-    recall.add_argument("--call", metavar="ID", help="all that this tool call put out, in the session named")
+    recall.add_argument("--call", metavar="ID", help="what this tool call put out, in the session named")
     recall.add_argument("--limit", metavar="N", type=_up_to_fifty, default=10, help="how many to show, 1 to 50")
     recall.add_argument("--json", action="store_true")
 

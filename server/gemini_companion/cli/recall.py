@@ -40,7 +40,7 @@ async def recall_(env: Mapping[str, str], options: argparse.Namespace) -> int:
 
 
 async def _show_output(services: Services, options: argparse.Namespace) -> int:
-    """Write all that a call put out, piece by piece. Returns the exit code."""
+    """Write all that a call put out, piece by piece, or its lines with some words. Returns the exit code."""
     offset, total = 0, 1
     while offset < total:
         result = await recall(
@@ -50,7 +50,7 @@ async def _show_output(services: Services, options: argparse.Namespace) -> int:
             print("The session has no call with this id.", file=sys.stderr)
             return 1
         (hit,) = result.hits
-        offset, total = offset + len(hit.text), hit.characters
+        offset, total = offset + len(hit.text), 0 if options.query else hit.characters  # lines with words come at once
         sys.stdout.write(msgspec.json.encode(hit).decode() + "\n" if options.json else harmless(hit.text))
     if not options.json:
         print()

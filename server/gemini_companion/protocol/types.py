@@ -232,7 +232,8 @@ class RecallParams(_Params, frozen=True, kw_only=True):
     """What to recall: what answers `query`; or a turn, an entry, or the output of a tool's call by its id.
 
     In all sessions of the project unless one is named, as it must be with a call's. `limit` is for a query, `offset`
-    for a call's output: the character to begin with. A turn is given whole.
+    for a call's output: the character to begin with; with a query too only its lines with those words, after their
+    numbers. A turn is given whole.
     """
 
     query: str | None = None

@@ -7,12 +7,11 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
+from gemini_companion.engine.recall.excerpt import matching_lines
 from gemini_companion.tools.memory import Remembered, SessionMemory
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 
 _HITS: Final = 5
-_AROUND: Final = 2
-"""Lines beside each one that matches."""
 
 
 class RecallArgs(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,20 +100,9 @@ def _piece(remembered: Remembered, offset: int, most: int) -> ToolOutput:
 
 def _matching(remembered: Remembered, query: str, most: int) -> ToolOutput:
     """The lines with all words of the query, or else with any, with those beside them."""
-    lines = remembered.text.split("\n")
-    words = query.lower().split()
-    lowered = [line.lower() for line in lines]
-    matches = [number for number, line in enumerate(lowered) if all(word in line for word in words)]
-    matches = matches or [number for number, line in enumerate(lowered) if any(word in line for word in words)]
-    pieces: list[str] = []
-    room, shown, last = most, 0, -1
-    for number in matches:
-        first = max(last + 1, number - _AROUND)
-        block = [f"{at + 1}: {lines[at][:1_000]}" for at in range(first, min(len(lines), number + _AROUND + 1))]
-        room -= sum(map(len, block)) + len(block) + 4
-        if room < 0 and pieces:
-            break
-        pieces.extend(["…", *block] if first > last + 1 else block)
-        shown, last = shown + 1, max(last, number + _AROUND)
-    title = f"[{remembered.title}: {shown} of {len(matches)} matching lines of {len(lines)}, with their numbers:]"
-    return ToolOutput(output="\n".join((title, *pieces)), summary=f"{shown} of {len(matches)} lines")
+    found = matching_lines(remembered.text, query, most)
+    shown = f"{found.shown} of {found.found} matching lines of {found.of}"
+    text = f"[{remembered.title}: {shown}, with their numbers:]"
+    return ToolOutput(
+        output=f"{text}\n{found.text}" if found.text else text, summary=f"{found.shown} of {found.found} lines"
+    )

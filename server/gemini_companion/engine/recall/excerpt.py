@@ -1,14 +1,50 @@
-"""The part of a passage that shows why it was found."""
+"""The part of a passage that shows why it was found, and the lines of an output that have words in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 EXCERPT: Final = 600
 BESIDE: Final = 200
 _STEM: Final = (4, 40)
 """Characters of a word that must agree at least, for a stemmer to take two for one, and at most."""
+
+
+_AROUND: Final = 2
+"""Lines beside each one that matches."""
+_LONGEST_LINE: Final = 1_000
+
+
+class Lines(NamedTuple):
+    """The lines of a text that match, with those beside them, each after its number."""
+
+    text: str
+    shown: int
+    found: int
+    """How many match in all."""
+    of: int
+    """Lines of the text."""
+
+
+def matching_lines(text: str, query: str, most: int) -> Lines:
+    """The lines with all words of a query, or else with any, in about `most` characters."""
+    lines = text.split("\n")
+    words = query.lower().split()
+    lowered = [line.lower() for line in lines]
+    matches = [number for number, line in enumerate(lowered) if all(word in line for word in words)]
+    matches = matches or [number for number, line in enumerate(lowered) if any(word in line for word in words)]
+    pieces: list[str] = []
+    room, shown, last = most, 0, -1
+    for number in matches:
+        first = max(last + 1, number - _AROUND)
+        block = [f"{at + 1}: {lines[at][:_LONGEST_LINE]}" for at in range(first, min(len(lines), number + _AROUND + 1))]
+        room -= sum(map(len, block)) + len(block) + 4
+        if room < 0 and pieces:
+            break
+        pieces.extend(["…", *block] if first > last + 1 else block)
+        shown, last = shown + 1, max(last, number + _AROUND)
+    return Lines("\n".join(pieces), shown, len(matches), len(lines))
 
 
 def excerpt(text: str, words: Iterable[str], limit: int = EXCERPT) -> str:
