@@ -41,6 +41,7 @@ BUILT: Final[Mapping[str, str]] = {
     "engine.facts.neutralise: f'<(?=\\\\s*+(?:/\\\\s*+)?+(?:{names})\\\\b)'": "[_reserved_tag()]",
     "engine.facts.page: f'</?{name}\\\\s{{0,20}}>'": "[_tag('overall_goal')]",
     "engine.ide_context.secret_patterns: f'{_RUN}(?P<secret>{pattern})'": "[rule.pattern for rule in RULES]",
+    "evaluation.graders: f'(?<!\\\\w){re.escape(needle)}(?!\\\\w)'": "[re.compile(r'(?<!\\w)aa(?!\\w)')]",
     "evaluation.summarisers.reading: f\"^content {opening['index']}\\\\b[^\\\\n]*>>>$\"": (
         "[re.compile('^content 1\\\\b[^\\\\n]*>>>$', re.MULTILINE)]"
     ),

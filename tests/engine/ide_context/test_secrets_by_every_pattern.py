@@ -156,3 +156,9 @@ def test_only_these_letters_become_letters_of_ascii() -> None:
     """Other ones would have to be thought of where a text is looked through one byte a character."""
     others = [chr(number) for number in range(128, 0x110000)]
     assert [one for one in others if any(letter.isascii() for letter in one.lower())] == ["\u0130", "\u212a"]
+
+
+def test_a_putty_key_is_found_behind_first_lines_that_stand_alone() -> None:
+    key = noise(5, 64) + "\n"
+    text = f"{'PuTTY-User-Key-File' * 3}-3: ssh-rsa\nPublic-Lines: 1\nPrivate-Lines: 1\n{key}"
+    assert by_rules(text) == by_every_pattern(text) == [(text.index(key), len(text))]

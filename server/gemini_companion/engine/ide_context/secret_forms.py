@@ -171,13 +171,16 @@ _OF_PROGRAMS: Final = {name.encode(): options for name, options in _OPTIONS.item
 _FLAGS: Final = sorted(
     {option.rpartition(" ")[2].rstrip(":%,").lower().encode() for options in _OPTIONS.values() for option in options}
 )
-_FLAG: Final = tuple(
-    re.compile(
-        re.escape(sign)
-        + rb"(?<=[ '\"]%b)(?:%b)"
-        % (re.escape(sign), b"|".join(re.escape(flag[1:]) for flag in _FLAGS if flag.startswith(sign)))
-    )
-    for sign in (b"-", b"/")
+
+
+def _behind(sign: bytes) -> bytes:
+    """What the options that begin with the sign have behind it, as alternatives of a pattern."""
+    return b"|".join(re.escape(flag[1:]) for flag in _FLAGS if flag.startswith(sign))
+
+
+_FLAG: Final = (
+    re.compile(rb"-(?<=[ '\"]-)(?:%b)" % _behind(b"-")),
+    re.compile(rb"/(?<=[ '\"]/)(?:%b)" % _behind(b"/")),
 )
 """By the sign that each begins with, so that `re` goes from one of these to the next."""
 _STEMS: Final = tuple(

@@ -280,7 +280,9 @@ _PEM = (
 
 
 _PUTTY = (
-    rf"PuTTY-User-Key-File(?:(?!Private-Lines)[\s\S]){{0,4096}}+Private-Lines: [0-9]{{1,4}}{_BETWEEN}{{1,16}}+"
+    # No other file begins between: every character is gone through once, however often the first line stands there.
+    r"PuTTY-User-Key-File(?:[^P]|P(?!rivate-Lines|uTTY-User-Key-File)){0,4096}+"
+    rf"Private-Lines: [0-9]{{1,4}}{_BETWEEN}{{1,16}}+"
     rf"(?P<secret>(?:[A-Za-z0-9/=+]{{16,}}+{_BETWEEN}*+)++)"
 )
 
