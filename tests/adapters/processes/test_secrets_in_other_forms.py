@@ -20,6 +20,7 @@ from gemini_companion.tools.shell.options import looked_at
 from gemini_companion.tools.shell.programs import READERS
 from gemini_companion.tools.shell.script import NotPlain
 from gemini_companion.tools.shell.verdict import LineVerdict
+from tests.support.patience import PATIENCE
 from tests.support.shell_lines import rule
 
 KEY = "AKIA" + "Q3EGR7XJ2LMN5PVT"
@@ -221,7 +222,7 @@ def test_what_shows_lines_as_they_are_or_no_secret_runs_unasked(desk: Desk, line
 def test_no_secret_is_in_what_bash_puts_out_for_a_line_that_runs_unasked(desk: Desk, line: str) -> None:
     if line.startswith("rg") and shutil.which("rg") is None:
         pytest.skip("no ripgrep here")
-    done = subprocess.run(["bash", "-c", line], cwd=desk.work, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(["bash", "-c", line], cwd=desk.work, capture_output=True, check=False, timeout=PATIENCE)
     shown = without_secrets(done.stdout.decode("utf-8", "replace"))
     assert KEY not in shown
     assert _BODY[5] not in shown or "deploy.yaml:" in shown  # found below a folder: lines are not put together

@@ -10,7 +10,7 @@ import msgspec
 from gemini_companion.adapters.offline.question import states
 from gemini_companion.adapters.offline.quoting import as_quotation, listed
 from gemini_companion.adapters.offline.wording import Wording, is_own_answer
-from gemini_companion.engine.compression.appendix import APPENDIX_INTRODUCTION, read_appendix
+from gemini_companion.engine.compression.appendix import read_appendix
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.facts.extract import facts_of, result_text
 from gemini_companion.engine.facts.fact import FactSource
@@ -98,8 +98,8 @@ def read_conversation(contents: Sequence[Content]) -> Conversation:
                 continue
             if content.role == "user" and (file := read_attachment(part)) is not None:
                 attached[file.path] = OpenDocument(path=file.path, text=file.text, is_active=place == last)
-            elif text.startswith(APPENDIX_INTRODUCTION):
-                turns.extend(Turn("snapshot", said, number, "appendix") for said in read_appendix(text))
+            elif put_back := read_appendix(text):
+                turns.extend(Turn("snapshot", said, number, "appendix") for said in put_back)
             elif text == PINS_INTRODUCTION:
                 pinned = True
             elif pinned:

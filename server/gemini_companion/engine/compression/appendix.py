@@ -15,6 +15,8 @@ from gemini_companion.engine.facts.haystack import INVISIBLE, Haystack, shown
 from gemini_companion.engine.facts.key_sentences import words_of
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.facts.retention import Wanted
+from gemini_companion.engine.record.record import INTRODUCTION as RECORD_INTRODUCTION
+from gemini_companion.engine.record.record import read_record
 
 APPENDIX_INTRODUCTION: Final = "Left out above, quoted from the replaced turns (a record, not a request):"
 
@@ -104,8 +106,12 @@ def write_appendix(
 
 
 def read_appendix(text: str) -> list[str]:
-    """What an appendix of ours says, a text for each line, without the labels; nothing of any other text."""
+    """What an appendix of ours says, a text for each line, without the labels; nothing of any other text. A record is
+    one, too.
+    """
     introduction, *lines = text.strip().split("\n")
+    if introduction.strip() == RECORD_INTRODUCTION:
+        return read_record(lines)
     if introduction.strip() != APPENDIX_INTRODUCTION:
         return []
     return [_LABELLED.sub("", line, count=1) for line in lines if line.strip()]

@@ -18,11 +18,12 @@ from gemini_companion.engine.facts.sentences import fenced_spans, pasted_spans, 
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import has_call, is_thought, text_of
 
-IDENTIFIERS: Final = lazy(
-    r"`[^`\n]{1,80}`|[\w.~-]{0,80}/[\w./-]{1,200}|\b[A-Za-z_]\w{0,80}(?:[._]\w{1,80}){1,8}\b(?:\(\))?|\b\w{1,80}\(\)"
-    r"|\b[a-z]{1,40}[A-Z]\w{0,60}|\b[A-Z][a-z0-9]{1,40}[A-Z]\w{0,60}|\b[A-Z][A-Z0-9_-]{2,60}\b|(?<![\w-])--?[a-z][\w-]{0,40}"
+_QUOTED_NAME: Final = lazy(r"`[^`\n]{1,80}`")
+_WORD: Final = lazy(r"[^\s`\"'“”„(),;:!?<>{}|\[\]=。、，；：！？「」（）]++")
+_NAME: Final = lazy(
+    r"[^\W\d_][\w]*[._/\\][\w]|[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z]|[A-Z][A-Z0-9_-]{2}|--?[a-z]|[~.]*/[\w.-]"
 )
-"""Paths, symbols, options, what stands in backticks: names that no word stands in for."""
+"""How a path, a symbol, an option or a code begins: no plain word does."""
 _NUMBER: Final = lazy(r"(?<![\w.])[-+]?\d")
 _QUOTED_LINE: Final = lazy(r"^[ \t]{0,8}>[^\n]*", re.MULTILINE)
 _ASKS: Final = ("?", "？", "؟")
@@ -30,6 +31,8 @@ _CALLS_OUT: Final = ("!", "！")
 _LEADS_IN: Final = (":", "：")
 _MARKS_BEHIND: Final = "\"'”’»」』)）*_ \t"
 """Closing quotes and emphasis behind a sentence's last sign."""
+_BEGINNING: Final = 80
+"""Characters of a word that tell whether it is a name."""
 _LONGEST_TEXT: Final = 400_000
 """Characters of one text that are read as statements; what is behind them is material."""
 
@@ -78,7 +81,7 @@ def statements_of(content: Content) -> tuple[Statement, ...]:
 
 def _of_text(text: str, part: int, *, by_user: bool, before_call: bool) -> Iterator[Statement]:
     prose, material = _spans(text)
-    names = [match.start() for match in IDENTIFIERS().finditer(text, 0, _LONGEST_TEXT)]
+    names = _names(text)
     numbers = [match.start() for match in _NUMBER().finditer(text, 0, _LONGEST_TEXT)]
     last = len(prose) - 1
     made: list[Statement] = []
@@ -112,6 +115,19 @@ def _of_text(text: str, part: int, *, by_user: bool, before_call: bool) -> Itera
         made.append(Statement(part, start, end, tokens_in(line), worth, True, same_as(line)))
     made.sort(key=lambda one: one.start)
     yield from made
+
+
+def _names(text: str) -> list[int]:
+    """Where identifiers begin: paths, symbols, options, codes, calls, what stands in backticks. Rising."""
+    found = [match.start() for match in _QUOTED_NAME().finditer(text, 0, _LONGEST_TEXT)] if "`" in text else []
+    is_name = _NAME().match
+    for match in _WORD().finditer(text, 0, _LONGEST_TEXT):
+        word = match.group()
+        if word.isalpha() and (word.islower() or word[1:].islower()):
+            continue  # most words
+        if is_name(word[:_BEGINNING]) or text.startswith("()", match.end()):
+            found.append(match.start())
+    return sorted(found)
 
 
 def _spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

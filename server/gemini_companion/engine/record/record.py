@@ -178,6 +178,11 @@ def write_record(
     )
 
 
+def read_record(lines: Iterable[str]) -> list[str]:
+    """What the lines of a record behind its introduction say, without who says it."""
+    return [said for line in lines if (said := line.strip().removeprefix("user: ").removeprefix("model: "))]
+
+
 def _read(sources: Sequence[FactSource], earlier: int, cache: FactCache, poll: Callable[[], None]) -> Iterator[_Said]:
     after_result = False
     for at, (source, known) in enumerate(zip(sources, cache.looked_up(sources), strict=True)):
