@@ -28,15 +28,14 @@ _UNSAID: Final = frozenset(("id", "thoughtSignature"))
 """Fields that no model reads."""
 
 _SENTENCES: Final = re.compile(r"(?<=[.!?。！？])\s*|\n")
-_SNAPSHOT: Final = re.compile(r"<state_snapshot>.*?</state_snapshot>", re.DOTALL)
 _DONE: Final = re.compile(r"[-*\s]*\[done\]", re.IGNORECASE)
-_PIECE: Final = re.compile(r"\d+(?::\d\d)+|[^\s\"'`()\[\]{}<>,;|=\\:$€£]+")
+_PIECE: Final = re.compile(r"(?<!\d)\d{1,9}+(?::\d\d)+|[^\s\"'`()\[\]{}<>,;|=\\:$€£]+")
 _AMOUNT: Final = re.compile(
-    r"[$€£]\s?\d[\d.,]*\d|\d[\d.,]*\s?(?:%|°C|[kMGT]i?B|[mµn]?s|min|h|[kcm]?m|k?g|[kMG]Hz|px|EUR|USD|€)(?!\w)"
+    r"[$€£]\s?\d[\d.,]{0,30}|(?<![\d.,])\d[\d.,]{0,30}+\s?(?:%|°C|[kMGT]i?B|[mµn]?s|min|h|[kcm]?m|k?g|[kMG]Hz|px|EUR|USD|€)(?!\w)"
 )
 _THOUSANDS: Final = re.compile(r"(?<![\w,.])\d{1,3}(?:,\d{3})+(?![\w,])")
-_DATA: Final = re.compile(r"\d\D*\d\D*\d|(?=.*\d).*[^\W\d]|\w[_/.]\w|[a-z][A-Z]")
-"""A piece of text that is no plain word: three digits, letters with digits, joined words, capitals inside."""
+_JOINED: Final = re.compile(r"\w[_/.]\w|[a-z][A-Z]")
+"""Words that are one piece."""
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,9 +155,14 @@ class _Places:
     """The snapshots of a request, and what stands around them."""
 
     def __init__(self, request: str) -> None:
-        snapshots = [match.group() for match in _SNAPSHOT.finditer(request)]
+        first, *begun = request.split("<state_snapshot>")
+        snapshots = [text for piece in begun for text, closes, _ in [piece.partition("</state_snapshot>")] if closes]
+        around = [
+            first,
+            *(rest if closes else text for text, closes, rest in (p.partition("</state_snapshot>") for p in begun)),
+        ]
         without_done = "\n".join(line for text in snapshots for line in text.splitlines() if not _DONE.match(line))
-        self._texts = (folded(without_done), folded(_SNAPSHOT.sub("\n", request)))
+        self._texts = (folded(without_done), folded("\n".join(around)))
 
     def has_ended(self, span: str, by: Sequence[str]) -> bool:
         """Wherever it stands, one of what ended it stands behind."""
@@ -227,12 +231,18 @@ def _spaced(text: str) -> str:
     return _THOUSANDS.sub(lambda match: match.group().replace(",", ""), " ".join(text.split()))
 
 
+def _is_data(piece: str) -> bool:
+    """Whether a piece of text is no plain word: three digits, letters with digits, joined words, capitals inside."""
+    digits = sum(sign.isdigit() for sign in piece)
+    return digits >= 3 or (digits > 0 and any(map(str.isalpha, piece))) or _JOINED.search(piece) is not None
+
+
 def _names(text: str) -> Iterator[str]:
     for match in _PIECE.finditer(text):
         piece = match.group().strip(".!?*-#…。！？")
-        if len(piece) > 2 and _DATA.search(piece):
+        if len(piece) > 2 and _is_data(piece):
             yield piece
-    for amount in _AMOUNT.findall(text):
+    for amount in (found.rstrip(".,") for found in _AMOUNT.findall(text)):
         if sum(sign.isdigit() for sign in amount) < 3:  # the others are pieces already
             yield amount
 
