@@ -197,8 +197,8 @@ def is_all_alike(word: str) -> bool:
     return not word.isascii() and all(sign.isascii() or _ascii_like(sign) for sign in word)
 
 
-_QUOTED_PROSE: Final = re.compile(r"""(["'])(?:(?!\1).)*\s(?:(?!\1).)*\1""", re.DOTALL)
-"""What is in quotes and has blanks: the words of a commit's message, not a path or an option."""
+_QUOTED: Final = re.compile(r""""[^"]*+"|'[^']*+'""")
+_BLANK: Final = re.compile(r"\s")
 _OF_PROSE: Final = "\u2013\u2019"
 """The dash and the apostrophe that people write within and between words."""
 
@@ -211,8 +211,13 @@ def alike_punctuation(text: str) -> tuple[str, ...]:
     """
     if text.isascii():
         return ()
-    words = _QUOTED_PROSE.sub(" ", text).split()
+    words = _QUOTED.sub(_without_prose, text).split()
     return tuple(dict.fromkeys(sign for word in words for sign in _alike_punctuation_of(word)))
+
+
+def _without_prose(quoted: re.Match[str]) -> str:
+    """What is in quotes and has blanks goes: the words of a commit's message, not a path or an option."""
+    return " " if _BLANK.search(quoted.group()) else quoted.group()
 
 
 def _alike_punctuation_of(word: str) -> Iterator[str]:
