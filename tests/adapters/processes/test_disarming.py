@@ -6,6 +6,7 @@ import asyncio
 import os
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -14,7 +15,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from gemini_companion.adapters.processes.git_folders import Walks
+from gemini_companion.adapters.processes.git_folders import Walks, open_up
 from gemini_companion.adapters.processes.runner import Runner
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
 from gemini_companion.tools.shell.run_shell_command import output_of
@@ -187,6 +188,34 @@ async def test_a_repository_that_commands_may_delete_runs_nothing_that_a_command
     desk.work_as_the_person_does()
     assert not desk.ran.exists()
     assert (await desk.run(f"rm -rf {folder}")).exit_code == 0
+
+
+async def test_a_link_is_not_put_back_where_a_folder_of_its_path_leads_out_of_the_workspace_now(desk: Desk) -> None:
+    theirs = desk.home / ".shellrc"
+    theirs.write_text("# mine\n")
+    (desk.work / "sub").mkdir()
+    (desk.work / "sub" / ".shellrc").symlink_to(desk.work / "evil.sh")
+    with (desk.work / ".git" / "config").open("a") as settings:
+        settings.write('[submodule "sub"]\n\tpath = ../sub/.shellrc\n')
+    await desk.run(f"echo 'echo evil' > evil.sh; mv sub moved; ln -s {desk.home} sub")
+    assert (theirs.is_symlink(), theirs.read_text()) == (False, "# mine\n")
+    assert not list(desk.home.glob("*.replaced-*"))
+
+
+def test_a_folder_is_not_opened_up_where_something_else_stands_in_its_place(tmp_path: Path) -> None:
+    key, folder = tmp_path / "key", tmp_path / "folder"
+    key.write_text("k")
+    key.chmod(0o400)
+    folder.mkdir(0o077)
+    seen = folder.lstat()
+    open_up(str(folder), seen)
+    assert stat.S_IMODE(folder.lstat().st_mode) & 0o700 == 0o700
+    folder.rmdir()
+    for other in (lambda: folder.symlink_to(key), lambda: (folder.unlink(), folder.symlink_to(tmp_path))):
+        other()
+        before = [path.stat().st_mode for path in (key, tmp_path)]
+        open_up(str(folder), seen)
+        assert [path.stat().st_mode for path in (key, tmp_path)] == before
 
 
 @pytest.mark.parametrize("name", [".vscode", ".git", ".git/config", ".git/hooks"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 import threading
 import time
 from collections import deque
@@ -198,8 +199,18 @@ def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | 
 def open_up(path: str, status: os.stat_result) -> None:
     """Let the person list a folder of theirs, and change it: git finds things in one that nobody can list."""
     if status.st_mode & stat.S_IRWXU != stat.S_IRWXU and stat.S_ISDIR(status.st_mode):
-        with suppress(OSError):
-            os.chmod(path, stat.S_IMODE(status.st_mode) | stat.S_IRWXU)
+        mode = stat.S_IMODE(status.st_mode) | stat.S_IRWXU
+        with suppress(OSError, NotImplementedError):
+            if sys.platform != "linux":
+                os.chmod(path, mode, follow_symlinks=False)
+                return
+            # A command that still runs may have put a link in its place: it is this very folder, or left alone.
+            folder = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                if os.path.samestat(os.fstat(folder), status):
+                    os.chmod(f"/proc/self/fd/{folder}", mode)
+            finally:
+                os.close(folder)
 
 
 def repositories_in(root: str, gits: Iterable[str], most: int = MOST_HELD) -> list[str]:

@@ -23,6 +23,7 @@ import json
 import os
 import select
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -125,13 +126,37 @@ def _take_away(descriptor: int, path: str) -> None:
 
 
 def put_back(path: str, target: str) -> None:
-    """Make a link again that a command replaced. What it put there is kept beside it."""
+    """Make a link again that a command replaced. What it put there is kept beside it.
+
+    The folder's path had no link in it when it was noted. Where it has one now the command put it there, and it may
+    lead out of the workspace: then nothing is done.
+    """
+    parent, name = os.path.split(path)
     with suppress(OSError):
-        if os.path.islink(path) and os.readlink(path) == target:
-            return
-        if os.path.lexists(path):
-            os.rename(path, f"{path}.replaced-{os.getpid()}")
-        os.symlink(target, path)
+        folder = _opened(parent)
+        try:
+            with suppress(FileNotFoundError):
+                found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                if stat.S_ISLNK(found.st_mode) and os.readlink(name, dir_fd=folder) == target:
+                    return
+                os.rename(name, f"{name}.replaced-{os.getpid()}", src_dir_fd=folder, dst_dir_fd=folder)
+            os.symlink(target, name, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+
+def _opened(path: str) -> int:
+    """A descriptor of a folder, reached through no link. Raises `OSError` where there is one."""
+    flags = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+    folder = os.open("/", flags)
+    for name in path.split("/"):
+        if name:
+            try:
+                inner = os.open(name, flags | os.O_NOFOLLOW, dir_fd=folder)
+            finally:
+                os.close(folder)
+            folder = inner
+    return folder
 
 
 def _notice(_number: int, _frame: object) -> None:

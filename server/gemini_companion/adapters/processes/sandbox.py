@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -232,7 +232,7 @@ class Sandboxes:
             description,
             arguments,
             placeholders,
-            tuple(link for found in links.values() for link in found),
+            tuple(link for root, found in links.items() for link in _to_put_back(root, found)),
             staged,
             namespaces,
             variables,
@@ -373,6 +373,16 @@ class Sandboxes:
 
 _OF_HOME: Final = " In your home folder no names can be made, and what begins with a dot cannot be changed."
 _TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
+
+
+def _to_put_back(root: str, links: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Links by paths without a link on their way; none that lies outside of the folder, where no command writes."""
+    root = os.path.realpath(root)
+    for path, target in links:
+        parent, name = os.path.split(path)
+        parent = os.path.realpath(parent)
+        if parent == root or parent.startswith(root.rstrip("/") + "/"):
+            yield os.path.join(parent, name), target
 
 
 def _ignoring(root: str, placeholders: Sequence[Placeholder]) -> tuple[str, str] | None:
