@@ -200,7 +200,7 @@ def open_up(path: str, status: os.stat_result) -> None:
     """Let the person list a folder of theirs, and change it: git finds things in one that nobody can list."""
     if status.st_mode & stat.S_IRWXU != stat.S_IRWXU and stat.S_ISDIR(status.st_mode):
         mode = stat.S_IMODE(status.st_mode) | stat.S_IRWXU
-        with suppress(OSError, NotImplementedError):
+        with suppress(OSError, NotImplementedError):  # the second where the system follows links in any case
             if sys.platform != "linux":
                 os.chmod(path, mode, follow_symlinks=False)
                 return
