@@ -12,11 +12,13 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import pytest
 
 from gemini_companion.adapters.processes.git_folders import Walks, open_up
 from gemini_companion.adapters.processes.runner import Runner
+from gemini_companion.adapters.processes.sandbox import Held, Sandboxes
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
 from gemini_companion.tools.shell.run_shell_command import output_of
 from gemini_companion.tools.tool import ToolRefusal
@@ -155,6 +157,15 @@ ATTACKS = {
     "hooks that cannot be listed": "git init -q sub; "
     + HOOK.replace("{0}", "sub/.git/hooks/pre-commit")
     + "chmod 111 sub/.git/hooks",
+    "a repository among the objects, and a link to it": "git init -q .git/objects/src; ln -s .git/objects/src src;"
+    " git -C src config core.fsmonitor {evil}",
+    "a repository kept among the objects": "git init -q --separate-git-dir .git/objects/x src;"
+    " git -C src config core.fsmonitor {evil}",
+    "a folder among the objects that looks like a repository": FAKE.format(".git/objects/x")
+    + MONITOR
+    + " .git/objects/x/config; ln -s .git/objects/x x",
+    "a hook run by name of another": "git init -q sub; mkdir -p sub/h/_; printf '#!/bin/sh\\n. \"$(dirname $0)/../x\"\\n'"
+    " > sub/h/_/pre-commit; chmod +x sub/h/_/pre-commit; cp evil sub/h/x; git -C sub config core.hooksPath h/_",
     "settings that cannot be read by us": FAKE.format("d/.git") + MONITOR + " d/.git/config; chmod 555 d/.git",
 }
 
@@ -206,10 +217,13 @@ def test_a_folder_is_not_opened_up_where_something_else_stands_in_its_place(tmp_
     key, folder = tmp_path / "key", tmp_path / "folder"
     key.write_text("k")
     key.chmod(0o400)
-    folder.mkdir(0o077)
+    folder.mkdir()
+    folder.chmod(0o077)
     seen = folder.lstat()
     open_up(str(folder), seen)
-    assert stat.S_IMODE(folder.lstat().st_mode) & 0o700 == 0o700
+    assert stat.S_IMODE(folder.lstat().st_mode) == 0o577, "it can be listed, which is all that is needed"
+    open_up(str(folder), folder.lstat(), stat.S_IRWXU)
+    assert stat.S_IMODE(folder.lstat().st_mode) == 0o777
     folder.rmdir()
     for other in (lambda: folder.symlink_to(key), lambda: (folder.unlink(), folder.symlink_to(tmp_path))):
         other()
@@ -271,6 +285,203 @@ async def test_a_command_in_the_background_is_looked_at_when_it_ends(desk: Desk)
             await asyncio.sleep(0)
     end = await running.stop()
     assert end.disarmed
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+
+
+async def test_what_a_command_in_the_background_makes_is_looked_at_by_the_next_one(desk: Desk) -> None:
+    """Before the next one begins, since its sandbox would hold fast what is there, and when it ends."""
+    line = f"git init -q {{0}}; git -C {{0}} config core.fsmonitor {desk.evil}; touch {{0}}/done"
+    running = await desk.start(
+        f"{line.format('a')}; while [ ! -e go ]; do sleep 0.02; done; {line.format('b')}; sleep 600"
+    )
+    await _is_there(desk.work / "a" / "done")
+    end = await desk.run("touch go; while [ ! -e b/done ]; do sleep 0.02; done")
+    assert [["a/.git" in line, "b/.git" in line] for line in end.disarmed] == [[True, False], [False, True]]
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+    assert (await running.stop()).disarmed == ()
+
+
+async def test_what_a_command_in_the_background_makes_is_looked_at_while_it_runs(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gemini_companion.adapters.processes.running.LOOK_AGAIN", 0.05)
+    running = await desk.start(f"git init -q a; git -C a config core.fsmonitor {desk.evil}; echo ready; sleep 600")
+    async with asyncio.timeout(PATIENCE):
+        while "ready" not in running.latest():
+            await asyncio.sleep(0)
+        while "evil" in (desk.work / "a" / ".git" / "config").read_text():
+            await asyncio.sleep(0)
+    assert "core.fsmonitor" in (await running.stop()).disarmed[0]
+
+
+async def test_what_the_person_makes_while_a_command_runs_stays(desk: Desk) -> None:
+    running = await desk.start("sleep 600")
+    desk.git(desk.work, "config", "alias.lg", "!true")
+    desk.git(desk.work, "clone", "-q", ".", "copy")
+    desk.git(desk.work / "copy", "remote", "add", "other", "../x")
+    assert (await desk.run("true")).disarmed == ()
+    assert (await running.stop()).disarmed == ()
+    assert desk.git(desk.work, "config", "alias.lg") == "!true"
+
+
+async def _is_there(path: Path) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not path.exists():
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("swapped", ["sub", "sub/.git", "sub/.git/hooks"])
+async def test_a_folder_that_becomes_a_link_while_a_sandbox_is_made_opens_nothing_outside_of_the_workspace(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, swapped: str
+) -> None:
+    theirs = desk.home / "theirs"
+    (theirs / "hooks").mkdir(parents=True)
+    (theirs / ".git" / "hooks").mkdir(parents=True)
+    (theirs / "config").write_text("mine")
+    desk.git(desk.work, "init", "-q", "sub")
+    choose = Sandboxes.choose
+
+    def swaps(*given: Any, **more: Any) -> Held:
+        held = choose(*given, **more)
+        if (desk.work / "sub").exists():
+            (desk.work / swapped).rename(desk.home / "away")
+            (desk.work / swapped).symlink_to(theirs)
+        return held
+
+    monkeypatch.setattr(Sandboxes, "choose", swaps)
+    names = ["made", "config", ".git/made", "hooks/made"]
+    await desk.run(
+        "; ".join(f"echo x > sub/{name}; echo x > sub/.git/{name}; echo x > {theirs}/{name}" for name in names)
+    )
+    assert sorted(str(path.relative_to(theirs)) for path in theirs.rglob("*")) == [
+        ".git",
+        ".git/hooks",
+        "config",
+        "hooks",
+    ]
+    assert (theirs / "config").read_text() == "mine"
+
+
+@pytest.mark.parametrize("outer", ["", "front"])
+async def test_hooks_that_husky_runs_by_their_names_cannot_be_made_or_changed(desk: Desk, outer: str) -> None:
+    folder = desk.work / outer / ".husky"
+    (folder / "_").mkdir(parents=True)
+    (folder / "pre-commit").write_text("true\n")
+    desk.git(desk.work, "config", "core.hooksPath", str((folder / "_").relative_to(desk.work)))
+    where = folder.relative_to(desk.work)
+    await desk.run(f"echo x > {where}/pre-commit; echo x > {where}/post-commit; echo x > {where}/_/h; mv {where} away")
+    assert (folder / "pre-commit").read_text() == "true\n"
+    assert sorted(path.name for path in folder.rglob("*")) == ["_", "pre-commit"]
+
+
+@pytest.mark.parametrize("named", ["hooksPath = h", "hooksPath = \\\n h"])
+async def test_hooks_that_included_settings_name_cannot_be_made_or_changed(desk: Desk, named: str) -> None:
+    desk.git(desk.work, "config", "include.path", "more")
+    (desk.work / ".git" / "more").write_text(f"[core]\n\t{named}\n")
+    (desk.work / "h").mkdir()
+    (desk.work / "h" / "pre-commit").write_text("true\n")
+    end = await desk.run("echo x > h/pre-commit; echo x > h/post-commit; mv h away; echo x > .git/more")
+    assert end.output.count("\n") == 4, end.output
+    assert [path.name for path in (desk.work / "h").iterdir()] == ["pre-commit"]
+
+
+async def test_a_hook_whose_rights_or_times_alone_were_set_stays(desk: Desk) -> None:
+    desk.git(desk.work, "init", "-q", "build/x")
+    hook = desk.work / "build" / "x" / ".git" / "hooks" / "pre-commit"
+    hook.write_text("#!/bin/sh\nexit 0\n")
+    hook.chmod(0o755)
+    end = await desk.run("touch build/x/.git/hooks/pre-commit; chmod 775 build/x/.git/hooks/pre-commit")
+    assert (end.disarmed, hook.exists()) == ((), True)
+
+
+async def test_a_folder_that_a_command_made_read_only_stays_so(desk: Desk) -> None:
+    end = await desk.run("git init -q sub; chmod 555 sub sub/.git")
+    assert end.disarmed == ()
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (desk.work / "sub", desk.work / "sub" / ".git")] == [
+        0o555
+    ] * 2
+
+
+async def test_a_work_tree_that_is_led_elsewhere_by_a_link_later_is_disarmed(desk: Desk) -> None:
+    end = await desk.run("git init -q sub; mkdir tree; git -C sub config core.worktree ../../tree")
+    assert end.disarmed == ()
+    end = await desk.run(f"rmdir tree; ln -s {desk.home} tree")
+    assert "sub/.git/config" in end.disarmed[0]
+    assert desk.git(desk.work / "sub", "rev-parse", "--show-toplevel", is_checked=False) != str(desk.home)
+
+
+@pytest.mark.parametrize("attack", ["objects", "link"])
+async def test_a_repository_kept_in_another_workspace_folder_runs_nothing(desk: Desk, attack: str) -> None:
+    other = desk.home / "other"
+    other.mkdir()
+    desk.git(other, "init", "-q")
+    line = {
+        "objects": f"git init -q --separate-git-dir {other}/.git/objects/x src",
+        "link": f"git init -q {other}/.git/refs/x; ln -s {other}/.git/refs/x src",
+    }[attack]
+    running = await desk.runner.start(
+        f"{line} && git -C src config core.fsmonitor {desk.evil}",
+        cwd=str(desk.work),
+        roots=(str(desk.work), str(other)),
+        limit_seconds=PATIENCE,
+        sandbox=DEMANDED,
+        on_output=lambda _: None,
+    )
+    end = await asyncio.wait_for(running.wait(), PATIENCE)
+    assert "core.fsmonitor" in " ".join(end.disarmed), end.output
+    for folder in (desk.work, desk.work / "src"):
+        desk.git(folder, "status", is_checked=False)
+    assert not desk.ran.exists()
+
+
+@pytest.mark.parametrize("where", ["objects/x", "worktrees/side/x", "lfs/x"])
+async def test_a_repository_kept_where_a_worktree_may_write_runs_nothing(desk: Desk, where: str) -> None:
+    side, common = desk.home / "side", desk.work / ".git"
+    (common / "lfs").mkdir()
+    desk.git(desk.work, "worktree", "add", "-q", str(side))
+    line = f"git init -q --separate-git-dir {common}/{where} src; git -C src config core.fsmonitor {desk.evil}"
+    end = await desk.run(line, side)
+    assert "core.fsmonitor" in " ".join(end.disarmed), end.output
+    desk.git(side / "src", "status")
+    assert not desk.ran.exists()
+
+
+async def test_a_submodule_of_a_worktree_is_held_fast(desk: Desk) -> None:
+    side = desk.home / "side"
+    desk.git(desk.work, "worktree", "add", "-q", str(side))
+    desk.git(side, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(desk.work), "deep/sub")
+    module = desk.work / ".git" / "worktrees" / "side" / "modules" / "deep" / "sub"
+    settings = (module / "config").read_bytes()
+    lines = [
+        f"echo x > {module}/config",
+        f"echo x > {module}/hooks/made",
+        f"mv {module} {module}.away",
+        f"mv {module.parent.parent} {module}.away",
+        "echo x > deep/sub/.git",
+    ]
+    end = await desk.run("; ".join(lines), side)
+    assert end.output.count("\n") == len(lines), end.output
+    assert ((module / "config").read_bytes(), (module / "hooks" / "made").exists()) == (settings, False)
+    end = await desk.run("cd deep/sub && git -c user.name=A -c user.email=a@b.c commit -q --allow-empty -m x", side)
+    assert (end.exit_code, end.disarmed) == (0, ()), end.output
+
+
+async def test_a_workspace_folder_that_a_command_makes_a_repository_without_a_name_runs_nothing(desk: Desk) -> None:
+    shutil.rmtree(desk.work / ".git")
+    end = await desk.run(FAKE.format(".") + f"git config -f config alias.st '!{desk.evil}'")
+    assert "alias.st" in end.disarmed[0]
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+
+
+async def test_a_pointer_to_where_nobody_looks_is_moved_aside(desk: Desk) -> None:
+    stranger = desk.home / "downloads"
+    desk.git(desk.home, "init", "-q", str(stranger))
+    desk.git(stranger, "config", "core.fsmonitor", str(desk.evil))
+    end = await desk.run(f"mkdir a b; echo 'gitdir: {stranger}/.git' > a/.git; ln -s {stranger}/.git b/.git")
+    assert len(end.disarmed) == 2
     desk.work_as_the_person_does()
     assert not desk.ran.exists()
 
@@ -389,23 +600,23 @@ async def test_the_workspaces_own_repository_is_held_fast_also_where_a_command_m
     assert end.output.count("Read-only") == 2, end.output
 
 
-async def test_a_look_that_leaves_folders_out_is_told(desk: Desk) -> None:
+def test_a_look_that_leaves_folders_out_is_told(tmp_path: Path) -> None:
     walks = Walks(most=3)
     for name in "abc":
-        (desk.work / name).mkdir()
-    assert walks.look(str(desk.work)).is_partial
-    (desk.work / "a").rmdir()
-    assert not walks.look(str(desk.work)).is_partial
+        (tmp_path / name).mkdir()
+    assert walks.look((str(tmp_path),)).is_partial
+    (tmp_path / "a").rmdir()
+    assert not walks.look((str(tmp_path),)).is_partial
 
 
-async def test_a_repository_behind_many_folders_that_a_command_made_is_found(desk: Desk) -> None:
+def test_a_repository_behind_many_folders_that_a_command_made_is_found(tmp_path: Path) -> None:
     walks = Walks(most=5)
-    before = walks.look(str(desk.work))
+    before = walks.look((str(tmp_path),))
     for number in range(20):
-        (desk.work / f"{number:02}").mkdir()
-    inner = desk.work / "19" / "x" / ".git"
+        (tmp_path / f"{number:02}").mkdir()
+    inner = tmp_path / "19" / "x" / ".git"
     inner.mkdir(parents=True)
-    after = walks.look(str(desk.work), after=before)
+    after = walks.look((str(tmp_path),), after=before)
     assert (str(inner) in after.named, after.is_partial) == (True, False)
 
 
@@ -421,12 +632,12 @@ async def test_a_look_sees_what_came_about_since_the_one_before(desk: Desk) -> N
     walks = Walks()
     inner = desk.work / "a" / "b"
     inner.mkdir(parents=True)
-    assert walks.look(str(desk.work)).named == (str(desk.work / ".git"),)
+    assert walks.look((str(desk.work),)).named == (str(desk.work / ".git"),)
     (inner / ".git").write_text("gitdir: x")
     os.utime(inner, (0, 0))
-    assert walks.look(str(desk.work)).named[1:] == (str(inner / ".git"),)
+    assert walks.look((str(desk.work),)).named[1:] == (str(inner / ".git"),)
     (inner / ".git").unlink()
-    assert walks.look(str(desk.work)).named[1:] == ()
+    assert walks.look((str(desk.work),)).named[1:] == ()
 
 
 @pytest.mark.parametrize("around", [False, True])

@@ -374,7 +374,7 @@ async def test_what_a_command_cloned_the_next_one_can_delete(desk: Desk) -> None
     outside(desk.work, "git", "init", "-q", str(desk.work / "theirs"))
     end = await desk.run("git init -q made; cp -r theirs copied")
     assert end.exit_code == 0
-    assert len(git_folders.Walks().look(str(desk.work)).named) == 3
+    assert len(git_folders.Walks().look((str(desk.work),)).named) == 3
     assert (await desk.run("rm -rf made copied")).exit_code == 0
     assert (await desk.run("rm -rf theirs")).exit_code != 0
 

@@ -7,11 +7,11 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import Final
+from typing import Final, NamedTuple
 
 from gemini_companion.adapters.processes import git_folders, placeholders
 from gemini_companion.adapters.processes.disk_view import ELSEWHERE, PLAIN, View, listening
-from gemini_companion.adapters.processes.git_folders import HeldGit
+from gemini_companion.adapters.processes.git_folders import HeldGit, is_in
 
 _EMPTY: Final = ("/tmp", "/run", "/var/tmp")
 _RESOLVERS: Final = ("/run/systemd/resolve/stub-resolv.conf", "/run/systemd/resolve/resolv.conf")
@@ -24,7 +24,7 @@ has, and of which each command gets one of its own.
 NOTHING: Final = f"{SHARED}/nothing"
 """An empty folder in it."""
 STAGED: Final = f"{SHARED}/roots"
-"""Where workspace folders are mounted first in which links are held fast."""
+"""Where folders that a command may write into are mounted first, with what is held fast in them."""
 _SHARED_FOLDERS: Final = {"/tmp": f"{SHARED}/tmp", "/var/tmp": f"{SHARED}/var-tmp"}
 """What commands of a chat share, and where it is."""
 
@@ -53,6 +53,16 @@ def holder(program: str, size: int) -> tuple[str, ...]:
     )
 
 
+class Hold(NamedTuple):
+    """Something that is mounted on itself, so that no command can rename or delete it."""
+
+    path: str
+    is_fixed: bool = True
+    """It can only be read, with all that is in it."""
+    shown: str = ""
+    """What is there instead."""
+
+
 def arguments(
     program: str,
     roots: Sequence[str],
@@ -63,7 +73,7 @@ def arguments(
     view: View = PLAIN,
     sockets: Sequence[str] = (),
     folders: Sequence[str] = (),
-    held: Sequence[HeldGit] = (),
+    held: Sequence[Hold] = (),
     sources: Mapping[str, str] | None = None,
     home: str = "",
     programs: Sequence[str] = (),
@@ -72,10 +82,12 @@ def arguments(
 
     `is_shared`: a chat's namespaces have been joined, so `/tmp` and the network are theirs. Without, and without
     `network`, there is none. No socket of this machine is there but those of `sockets`. `folders` are made, empty.
-    What decides what `git` runs is read-only where it is `held`. `sources` says of workspace folders where else they
-    are mounted, to be taken from there. Where a workspace folder has the `home` folder in it, what is there of other
-    names than a dot's can be written, and neither what else is in it nor folders of `programs`.
+    `sources` says of folders that can be written where else they are mounted, with what is held in them, to be taken
+    from there; without, what is `held` is mounted here, by its path. Where a workspace folder has the `home` folder in
+    it, what is there of other names than a dot's can be written, and neither what else is in it nor folders of
+    `programs`.
     """
+    sources = sources or {}
     writable = (*roots, *(found.common for root in roots if (found := git_folders.worktree_of(root))))
     hidden = listening(("/",) if view is PLAIN else writable, but=[*sockets, *_EMPTY, "/dev", "/proc"])
     return (
@@ -84,14 +96,14 @@ def arguments(
         *("--dev", "/dev", "--proc", "/proc"),
         *(word for folder in _EMPTY if os.path.isdir(folder) for word in _own(folder, is_shared=is_shared)),
         *(word for file in _RESOLVERS if network for word in ("--ro-bind-try", file, file)),
-        *(word for root in roots for word in _worktree(root, roots)),
+        *(word for root in roots for word in _worktree(root, roots, sources)),
         *_covers(path for path in covered if not _is_below(path, roots)),
         *(
             word
             for root in sorted(roots, key=len)  # the outer ones first
-            for word in ("--bind", (sources or {}).get(root, root), root, *_home(home, root, programs))
+            for word in ("--bind", sources.get(root, root), root, *_home(home, root, programs, sources.get(root, root)))
         ),
-        *(word for each in held for word in _read_only(each, (sources or {}).get(each.root, each.root), home)),
+        *(word for one in held if not sources for word in _words(one)),
         *_covers(path for path in covered if _is_below(path, roots)),  # last: what is mounted later shows what is in it
         *(word for path in hidden for word in ("--ro-bind", os.devnull, path)),
         *(word for path in folders for word in ("--perms", "0700", "--dir", path)),
@@ -119,63 +131,63 @@ def _covers(paths: Iterator[str]) -> Iterator[str]:
             yield from ("--ro-bind", os.devnull, real)
 
 
-def _worktree(root: str, roots: Sequence[str]) -> Iterator[str]:
+def _worktree(root: str, roots: Sequence[str], sources: Mapping[str, str]) -> Iterator[str]:
     """What `git` needs outside of a workspace folder that is a worktree; nothing where all of it is inside one."""
     found = git_folders.worktree_of(root)
-    if found is None or _is_below(found.common, roots):
+    if found is None or is_in(found.common, roots):
         return
     yield from ("--ro-bind", found.common, found.common)
     for folder in found.writable:
-        yield from ("--bind", folder, folder)
-    yield from _deciding(found.own)
+        yield from ("--bind", sources.get(folder, folder), folder)
 
 
-def _deciding(folder: str) -> Iterator[str]:
-    """What decides, in a repository's folder, what `git` runs."""
-    for name in git_folders.DECIDING:
-        path = os.path.join(folder, name)
-        if os.path.exists(path) and not os.path.islink(path):
-            yield from ("--ro-bind", path, path)
-        elif os.path.lexists(path):
-            continue
-        elif name == "config.worktree":  # a placeholder could not be made; this one stays, empty
-            yield from ("--ro-bind", os.devnull, path)
-        elif name == "hooks" and os.path.isfile(os.path.join(folder, "config")):
-            yield from ("--tmpfs", path, "--remount-ro", path)
-
-
-def _home(home: str, root: str, programs: Sequence[str]) -> Iterator[str]:
+def _home(home: str, root: str, programs: Sequence[str], source: str) -> Iterator[str]:
     """A home folder within a workspace folder: shells, editors and logins obey what begins with a dot in it."""
-    if not home or (home != root and not _is_below(home, (root,))):
+    if not home or not is_in(home, (root,)):
         return
-    yield from ("--ro-bind", home, home)
+
+    def bound(word: str, path: str) -> tuple[str, ...]:
+        return word, os.path.normpath(os.path.join(source, os.path.relpath(path, root))), path
+
+    yield from bound("--ro-bind", home)
     with suppress(OSError), os.scandir(home) as entries:
         for entry in entries:
             is_open = entry.name == ".git" or not entry.name.startswith(".")
             if is_open and (entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)):
-                yield from ("--bind", entry.path, entry.path)
-    for path in programs:
-        if _is_below(path, (home,)) and os.path.isdir(path):
-            yield from ("--ro-bind", os.path.realpath(path), os.path.realpath(path))
+                yield from bound("--bind", entry.path)
+    for path in map(os.path.realpath, programs):
+        if is_in(path, (home,)) and path != home and os.path.isdir(path):
+            yield from bound("--ro-bind", path)
 
 
-def _read_only(held: HeldGit, source: str, home: str) -> Iterator[str]:
+def holds(held: HeldGit) -> list[Hold]:
+    """What is mounted of a workspace so that it stays as it is, the outer ones first."""
     fixed = list(placeholders.fixed_in(held))
     # What is mounted cannot be moved away, and put in place of it what obeys the command. What it is in could be.
-    inside = {folder for path in (*held.repositories, *fixed) for folder in _between(held.root, path)}
+    inside = {folder for path in (*held.places, *held.repositories, *fixed) for folder in _between(held.places, path)}
     # What the home folder is in has been mounted, with that in it.
-    inside = {folder for folder in inside if not (home + "/").startswith(folder + "/")}
-    for folder in sorted(inside | set(held.repositories), key=len):
-        yield from ("--bind", os.path.join(source, os.path.relpath(folder, held.root)), folder)
-    for folder in held.repositories:
-        yield from _deciding(folder)
-    for path in dict.fromkeys(fixed):
-        yield from ("--ro-bind", path, path)
+    inside = {folder for folder in inside if not is_in(held.home, (folder,))}
+    inside.update(folder for folder in held.repositories if folder not in held.places)
+    fixed += (path for folder in held.repositories for path in _deciding(folder))
+    return [
+        *(Hold(folder, is_fixed=False) for folder in sorted(inside, key=len)),
+        *(Hold(path) for path in sorted(dict.fromkeys(fixed), key=len)),
+    ]
 
 
-def _between(root: str, path: str) -> Iterator[str]:
-    """The folders that a path is in, below a workspace folder."""
-    while _is_below(folder := os.path.dirname(path), (root,)):
+def _deciding(folder: str) -> Iterator[str]:
+    """What decides, in a repository's folder, what `git` runs, of what is there."""
+    paths = (os.path.join(folder, name) for name in git_folders.DECIDING)
+    return (path for path in paths if os.path.exists(path) and not os.path.islink(path))
+
+
+def _words(hold: Hold) -> tuple[str, ...]:
+    return "--ro-bind" if hold.is_fixed else "--bind", hold.shown or hold.path, hold.path
+
+
+def _between(places: Sequence[str], path: str) -> Iterator[str]:
+    """The folders that a path is in, below those that can be written."""
+    while is_in(folder := os.path.dirname(path), places) and folder not in places:
         yield folder
         path = folder
 

@@ -10,6 +10,7 @@ Other commands may still run, and write. So everything is opened from the worksp
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -19,7 +20,7 @@ from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
 from gemini_companion.adapters.files.folder import Folder, held
-from gemini_companion.adapters.processes.git_folders import led_to, open_up
+from gemini_companion.adapters.processes.git_folders import is_in, led_to, meant_by, named_in, open_up
 from gemini_companion.adapters.processes.repositories import Repositories, may_run, written
 from gemini_companion.tools.paths import printable
 
@@ -28,6 +29,9 @@ _MOST_OF_SETTINGS: Final = 256_000
 _MOST_JUDGED: Final = 500
 """Files with settings that git is asked about after one command; others get another name."""
 _MOST_HOOKS: Final = 1_000
+_MOST_NAMES: Final = 10_000
+_PLAIN: Final = re.compile(r"[\w ./-]+")
+"""A path that is read in one way."""
 _MOST_SHOWN: Final = 20
 ASIDE: Final = "disarmed"
 """What the names of hooks that no longer run end in."""
@@ -40,8 +44,16 @@ _OF_LARGE_FILES: Final = re.compile(
 
 State = Mapping[tuple[str, str], object]
 """What decides what git runs: `settings`, `leads` or `hook` with a path, and what tells that it is another: its text,
-where it can be judged by that.
+where it can be judged by that; of what leads elsewhere that as well.
 """
+
+
+class Led(NamedTuple):
+    """What leads git elsewhere."""
+
+    text: object
+    place: str
+    """Where that is now, through all links; empty if it is nowhere."""
 
 
 class Disarmed(NamedTuple):
@@ -58,27 +70,40 @@ class Disarmer:
     def __init__(self, repositories: Repositories) -> None:
         self._repositories = repositories
 
-    def look(self, root: str, folders: Iterable[str], settings: Iterable[str], *, opens: bool = False) -> State:
-        """What decides in some repositories of a workspace folder, and in some more files with settings. With `opens`
-        their folders are made so that they can be listed and changed.
+    def look(
+        self,
+        places: Sequence[str],
+        folders: Iterable[str],
+        gits: Iterable[str],
+        settings: Iterable[str],
+        *,
+        opens: bool = False,
+    ) -> State:
+        """What decides in repositories' `folders`, in what is named `.git` and leads to one, and in more files with
+        `settings`, all of it in `places`. With `opens` the folders are made so that they can be listed.
         """
         found: dict[tuple[str, str], object] = {}
         for folder in folders:
             for path in (folder, os.path.join(folder, "hooks")) if opens else ():
                 with suppress(OSError):
                     open_up(path, os.lstat(path))
-            with self._noting(found, folder), held(root, _parts(root, folder)) as opened:
+            with self._noting(found, folder), _opened(places, folder) as opened:
                 for name in _SETTINGS:
                     if opened.status(name) is not None:
-                        found["settings", os.path.join(folder, name)] = _text(opened, name)
+                        found.update(_of_settings(opened, os.path.join(folder, name)))
                 if opened.status("commondir") is not None:
-                    found["leads", os.path.join(folder, "commondir")] = _text(opened, "commondir")
+                    path = os.path.join(folder, "commondir")
+                    found["leads", path] = Led(_text(opened, "commondir"), os.path.realpath(_led(path)))
                 found.update({("hook", os.path.join(folder, name)): value for name, value in _hooks(opened)})
+        for path in gits:
+            with suppress(OSError):
+                status = os.lstat(path)
+                if not stat.S_ISDIR(status.st_mode):
+                    found["leads", path] = Led(status.st_mode, meant_by(path))
         for path in settings:
-            with suppress(OSError), held(root, _parts(root, os.path.dirname(path))) as opened:
-                name = os.path.basename(path)
-                if opened.status(name) is not None:
-                    found["settings", path] = _text(opened, name)
+            with suppress(OSError), _opened(places, os.path.dirname(path)) as opened:
+                if opened.status(os.path.basename(path)) is not None:
+                    found.update(_of_settings(opened, path))
         return found
 
     @staticmethod
@@ -91,37 +116,42 @@ class Disarmer:
             with suppress(OSError):
                 found["hook", folder] = os.lstat(folder)[:7]
 
-    def disarm(self, root: str, roots: Sequence[str], now: State, before: State) -> list[Disarmed]:
-        """Disarm what is new. Raises nothing."""
+    def disarm(self, roots: Sequence[str], places: Sequence[str], new: State, before: State) -> list[Disarmed]:
+        """Disarm what is new since `before`. Raises nothing."""
         done: list[Disarmed] = []
         left = _MOST_JUDGED
-        for (kind, path), value in now.items():
-            if before.get((kind, path)) == value:
-                continue
-            if kind == "leads" and isinstance(value, bytes) and _is_within(_led(path), roots):
-                continue  # what it leads to is looked at as well
-            try:
-                with held(root, _parts(root, os.path.dirname(path))) as folder:
-                    old = before.get((kind, path))
-                    if kind == "settings" and left > 0:
-                        left -= 1
-                        done += self._settings(folder, path, root, value, old if isinstance(old, bytes) else b"")
-                    elif kind != "hook" or not self._is_persons(folder, path):
-                        done += _moved(folder, path, root)
-            except OSError as fault:
-                if os.path.lexists(path):
-                    shown = os.path.relpath(path, root)
-                    what = f"{shown} could not be changed ({fault.strerror})"
-                    done.append(Disarmed(what, shlex.join(("rm", "-rf", shown)), is_done=False))
+        for (kind, path), value in new.items():
+            if kind == "leads" and (
+                ("settings", path) in new or (isinstance(value, Led) and is_in(value.place, places))
+            ):
+                continue  # its settings are judged, or what it leads to is looked at as well
+            shown = _shown(path, roots)
+            for changes in (False, True):
+                try:
+                    with _opened(places, os.path.dirname(path), changes=changes) as folder:
+                        if kind == "settings" and left > 0:
+                            left -= 1
+                            done += self._settings(folder, path, shown, places, value, before.get((kind, path)))
+                        elif kind != "hook" or not self._is_persons(folder, path):
+                            done += _moved(folder, path, shown)
+                except PermissionError as fault:
+                    if changes:
+                        done += _left(path, shown, fault)
+                    continue
+                except OSError as fault:
+                    done += _left(path, shown, fault)
+                break
         return done
 
-    def _settings(self, folder: Folder, path: str, root: str, data: object, old: bytes) -> Iterator[Disarmed]:
+    def _settings(
+        self, folder: Folder, path: str, shown: str, places: Sequence[str], data: object, old: object
+    ) -> Iterator[Disarmed]:
         found = self._repositories.settings_in(data) if isinstance(data, bytes) else None
         if found is None:
-            yield from _moved(folder, path, root)
+            yield from _moved(folder, path, shown)
             return
-        known = [] if not old else self._repositories.settings_in(old) or []
-        taken = [one for one in found if one not in known and _may_run(one, path, root)]
+        known = self._repositories.settings_in(old) or [] if isinstance(old, bytes) else []
+        taken = [one for one in found if one not in known and _may_run(one, path, places)]
         if not taken:
             return
         name = os.path.basename(path)
@@ -129,7 +159,6 @@ class Disarmer:
         with open(folder.open_new(new, 0o644), "wb") as file:
             file.write(written([one for one in found if one not in taken]))
         folder.replace(name, new)
-        shown = os.path.relpath(path, root)
         for key, value in taken:
             words = ("git", "config", "--file", shown, "--add", os.fsdecode(key), os.fsdecode(value or b"true"))
             yield Disarmed(f"{os.fsdecode(key)} is taken out of {shown}", shlex.join(words))
@@ -189,7 +218,7 @@ def _hooks(opened: Folder) -> Iterator[tuple[str, object]]:
                 continue
             found = entry.stat(follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode) or (stat.S_ISREG(found.st_mode) and found.st_mode & 0o111):
-                yield os.path.join("hooks", entry.name), _odd(inner, entry.name)
+                yield os.path.join("hooks", entry.name), _text(inner, entry.name)
     finally:
         inner.close()
 
@@ -212,11 +241,22 @@ def _odd(folder: Folder, name: str) -> object:
     return tuple((one.st_dev, one.st_ino, one.st_size, one.st_mode, one.st_ctime_ns) for one in found if one)
 
 
-def _may_run(setting: tuple[bytes, bytes | None], path: str, root: str) -> bool:
+def _of_settings(opened: Folder, path: str) -> Iterator[tuple[tuple[str, str], object]]:
+    """A file with settings; and where it says that the work tree is, which a link may lead elsewhere later."""
+    text = _text(opened, os.path.basename(path))
+    yield ("settings", path), text
+    for name, named in named_in(text) if isinstance(text, bytes) else ():
+        if name == "worktree":
+            yield ("leads", path), Led(text, os.path.realpath(os.path.join(os.path.dirname(path), named)))
+
+
+def _may_run(setting: tuple[bytes, bytes | None], path: str, places: Sequence[str]) -> bool:
     key, value = setting
     if key == b"core.worktree":
         # As a submodule has it. Elsewhere git would write, and read what it runs, where the command could not.
-        return not _is_within(os.path.join(os.path.dirname(path), os.fsdecode(value or b"")), (root,))
+        text = os.fsdecode(value or b"")
+        real = os.path.realpath(os.path.join(os.path.dirname(path), text))
+        return _PLAIN.fullmatch(text) is None or not is_in(real, places)
     return may_run(key, value)
 
 
@@ -224,25 +264,41 @@ def _led(path: str) -> str:
     return os.path.join(os.path.dirname(path), led_to(path))
 
 
-def _is_within(path: str, roots: Sequence[str]) -> bool:
-    real = os.path.realpath(path)
-    return any(real.startswith(root.rstrip("/") + "/") for root in roots)
+def _shown(path: str, roots: Sequence[str]) -> str:
+    """A path as it is written in the workspace folder, where there is one."""
+    return os.path.relpath(path, roots[0]) if len(roots) == 1 and is_in(path, roots) else path
 
 
-def _moved(folder: Folder, path: str, root: str) -> Iterator[Disarmed]:
+def _left(path: str, shown: str, fault: OSError) -> Iterator[Disarmed]:
+    """What could not be disarmed, if it is still there."""
+    if os.path.lexists(path):
+        what = f"{shown} could not be changed ({fault.strerror})"
+        yield Disarmed(what, shlex.join(("rm", "-rf", shown)), is_done=False)
+
+
+def _moved(folder: Folder, path: str, shown: str) -> Iterator[Disarmed]:
     """Give something a name by which git does not find it."""
     name = os.path.basename(path)
     new = _other_name(folder, name)
     folder.replace(new, name)
-    shown = os.path.relpath(path, root)
     aside = os.path.join(os.path.dirname(shown), new)
     yield Disarmed(f"{shown} is {new} now", shlex.join(("mv", aside, shown)))
 
 
 def _other_name(folder: Folder, name: str) -> str:
-    names = (f"{name}.{ASIDE}{number or ''}" for number in range(_MOST_HOOKS))
-    return next((one for one in names if folder.status(one) is None), f"{name}.{ASIDE}")
+    """A name that nothing has. Raises `OSError` where there are too many of the kind."""
+    for number in range(_MOST_NAMES):
+        if folder.status(one := f"{name}.{ASIDE}{number or ''}") is None:
+            return one
+    raise OSError(errno.EEXIST, "all names for it are taken", name)
 
 
-def _parts(root: str, folder: str) -> list[str]:
-    return [part for part in os.path.relpath(folder, root).split(os.sep) if part != os.curdir]
+@contextmanager
+def _opened(places: Sequence[str], path: str, *, changes: bool = False) -> Generator[Folder]:
+    """A folder, opened name by name from the place that it is in. With `changes` the person may change it then."""
+    root = max((place for place in places if is_in(path, (place,))), key=len)
+    parts = [part for part in os.path.relpath(path, root).split(os.sep) if part != os.curdir]
+    with held(root, parts) as folder:
+        if changes and folder.descriptor is not None:
+            open_up(path, os.fstat(folder.descriptor), stat.S_IRWXU)
+        yield folder

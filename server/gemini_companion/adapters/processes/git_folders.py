@@ -40,6 +40,8 @@ their branch, and what decides what runs.
 """
 _MOST_OF_SETTINGS: Final = 256_000
 """Bytes of a repository's settings that are read."""
+_MOST_INCLUDED: Final = 100
+"""Files with settings that include each other."""
 _NAMED: Final = re.compile(
     r"(?:^|\])[ \t]*(?P<name>hookspath|path|worktree)[ \t]*=[ \t]*\"?(?P<path>[^\"\n\r;#]+)",
     re.IGNORECASE | re.MULTILINE,
@@ -90,13 +92,24 @@ def worktree_of(root: str) -> Worktree | None:
     return Worktree(shared, own) if is_meant else None
 
 
+def places_of(roots: Sequence[str]) -> tuple[str, ...]:
+    """Every folder that a command in these workspace folders may write into, the workspace folders first."""
+    worktrees = [found for root in roots if (found := worktree_of(root)) and not is_in(found.common, roots)]
+    return tuple(dict.fromkeys((*roots, *(path for found in worktrees for path in found.writable))))
+
+
+def is_in(path: str, places: Sequence[str]) -> bool:
+    """Whether a path, by its name alone, is one of some folders or in one."""
+    return any(path == place or path.startswith(_within(place)) for place in places)
+
+
 class Seen(NamedTuple):
     """What of git a look into every folder found."""
 
     named: tuple[str, ...]
     """Whatever is named `.git`, the outer ones first."""
     bare: tuple[str, ...]
-    """Folders that git takes for a repository though they are not named so."""
+    """Folders that git takes for a repository whatever their names."""
     is_partial: bool
     """There are more folders than are looked at, or some that cannot be listed."""
 
@@ -112,12 +125,14 @@ class _Folder(NamedTuple):
 
 _GIT_FINDS: Final = frozenset((".git", "HEAD", "objects", "refs", "commondir"))
 _LONGEST: Final = max(map(len, _GIT_FINDS))
+_GIT: Final = f"{os.sep}.git"
 _MOST_ROOTS: Final = 8
-"""Workspace folders whose folders are remembered."""
+"""Workspaces whose folders are remembered."""
 
 
 class Walks:
-    """Looks for repositories in every folder of a workspace, ignored ones too.
+    """Looks for repositories in every folder that commands may write into, ignored ones too, and those in a `.git`: a
+    link, or a file, may lead git there.
 
     A folder is listed again only if its status has changed since: nobody but the system sets that time. Of `home` what
     begins with a dot is left out: no command writes there.
@@ -126,26 +141,29 @@ class Walks:
     def __init__(self, home: str = "", most: int = MOST_FOLDERS) -> None:
         self._home = home
         self._most = most
-        self._known: dict[str, dict[str, _Folder]] = {}
+        self._known: dict[tuple[str, ...], dict[str, _Folder]] = {}
         self._lock = threading.Lock()
 
-    def look(self, root: str, *, after: Seen | None = None) -> Seen:
-        """What is there now; `after` is the look before a command, which may have made folders that cannot be listed:
-        these are made so.
+    def look(self, places: Sequence[str], *, after: Seen | None = None, opens: bool = False) -> Seen:
+        """What is there now; `after` is the look before a command, which may have made many folders. With `opens` those
+        that it made so that they cannot be listed can be again.
         """
         most = self._most * (1 if after is None or after.is_partial else _MOST_NEW)
         with self._lock:
-            known, seen = self._known.pop(root, {}), dict[str, _Folder]()
+            key = tuple(places)
+            known, seen = self._known.pop(key, {}), dict[str, _Folder]()
             named: list[str] = []
             bare: list[str] = []
-            pending, is_partial, count = deque((root,)), False, 0
-            while pending:
-                path = pending.popleft()
+            pending, inside, is_partial, count = deque(places), deque[str](), False, 0
+            while pending or inside:
+                path = (pending or inside).popleft()  # of a `.git`, which has many, after all others
+                if path in seen:
+                    continue  # a workspace folder within another
                 count += 1
                 if count > most:
                     is_partial = True
                     break
-                folder = _looked_into(path, known.get(path), opens=after is not None)
+                folder = _looked_into(path, known.get(path), opens=opens)
                 if folder is None:
                     continue
                 if count <= self._most:
@@ -155,12 +173,15 @@ class Walks:
                     named.append(os.path.join(path, ".git"))
                 if folder.is_bare:
                     bare.append(path)
-                is_home = path == self._home
-                pending.extend(one for one in folder.inner if not is_home or not os.path.basename(one).startswith("."))
-            self._known[root] = seen
+                for one in folder.inner:
+                    if os.path.basename(one).lower() == ".git":
+                        inside.append(one)
+                    elif path != self._home or not os.path.basename(one).startswith("."):
+                        (inside if _GIT in path else pending).append(one)
+            self._known[key] = seen
             while len(self._known) > _MOST_ROOTS:
                 self._known.pop(next(iter(self._known)))
-            return Seen(tuple(named), tuple(bare), is_partial)
+            return Seen(tuple(dict.fromkeys(named)), tuple(dict.fromkeys(bare)), is_partial)
 
 
 def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | None:
@@ -183,7 +204,7 @@ def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | 
         with os.scandir(path) as entries:
             for entry in entries:
                 names.add(entry.name)
-                if entry.name != ".git" and entry.is_dir(follow_symlinks=False):
+                if entry.is_dir(follow_symlinks=False):
                     inner.append(entry.path)
     except OSError:
         # Git needs no list of a folder to find something in it.
@@ -196,10 +217,12 @@ def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | 
     return _Folder(status, is_settled, tuple(inner), ".git" in has, is_bare, is_listed)
 
 
-def open_up(path: str, status: os.stat_result) -> None:
-    """Let the person list a folder of theirs, and change it: git finds things in one that nobody can list."""
-    if status.st_mode & stat.S_IRWXU != stat.S_IRWXU and stat.S_ISDIR(status.st_mode):
-        mode = stat.S_IMODE(status.st_mode) | stat.S_IRWXU
+def open_up(path: str, status: os.stat_result, rights: int = stat.S_IRUSR | stat.S_IXUSR) -> None:
+    """Let the person list a folder of theirs, or with other `rights` change it: git finds things in one that nobody can
+    list.
+    """
+    if status.st_mode & rights != rights and stat.S_ISDIR(status.st_mode):
+        mode = stat.S_IMODE(status.st_mode) | rights
         with suppress(OSError, NotImplementedError):  # the second where the system follows links in any case
             if sys.platform != "linux":
                 os.chmod(path, mode, follow_symlinks=False)
@@ -213,16 +236,16 @@ def open_up(path: str, status: os.stat_result) -> None:
                 os.close(folder)
 
 
-def repositories_in(root: str, gits: Iterable[str], most: int = MOST_HELD) -> list[str]:
-    """The folders, in a workspace folder, of the repositories that are or are meant by `gits`, with those of their
-    submodules and worktrees, and what these share: real paths, at most `most`.
+def repositories_in(places: Sequence[str], gits: Iterable[str], most: int = MOST_HELD) -> list[str]:
+    """The folders, in places that commands may write into, of the repositories that are or are meant by `gits`, with
+    those of their submodules and worktrees, and what these share: real paths, at most `most`.
     """
     found: dict[str, None] = {}
     pending = deque(gits)
     while pending and len(found) < most:
         path = pending.popleft()
-        folder = _folder_of(path)
-        if folder in found or not folder.startswith(_within(root)) or not os.path.isdir(folder):
+        folder = meant_by(path)
+        if folder in found or not is_in(folder, places) or not os.path.isdir(folder):
             continue
         found[folder] = None
         if os.path.lexists(leads := os.path.join(folder, "commondir")):
@@ -235,11 +258,14 @@ def repositories_in(root: str, gits: Iterable[str], most: int = MOST_HELD) -> li
 
 @dataclass(frozen=True, slots=True)
 class HeldGit:
-    """What of git in a workspace folder is held fast while a command runs."""
+    """What of git in a workspace is held fast while a command runs."""
 
-    root: str
-    is_home: bool = False
-    """It is the person's home folder, in which no name can be made."""
+    roots: tuple[str, ...]
+    """The workspace folders."""
+    places: tuple[str, ...]
+    """Every folder that the command may write into."""
+    home: str = ""
+    """The person's home folder. In a workspace folder that is it no name can be made."""
     gits: tuple[str, ...] = ()
     """What is named `.git`."""
     hooks: tuple[str, ...] = ()
@@ -252,32 +278,42 @@ class HeldGit:
     @classmethod
     def of(
         cls,
-        root: str,
+        roots: Sequence[str],
         gits: Iterable[str] = (),
         *,
-        is_home: bool = False,
+        home: str = "",
         hooks: Sequence[str] = (),
         settings: Sequence[str] = (),
     ) -> HeldGit:
         """What belongs to some `.git`s, as it is now."""
+        places = places_of(roots)
         some = tuple(islice(gits, MOST_HELD))
-        return cls(root, is_home, some, tuple(hooks), tuple(settings), tuple(repositories_in(root, some)))
+        own = [found.own for root in roots if (found := worktree_of(root))]
+        repositories = repositories_in(places, (*own, *some))
+        return cls(tuple(roots), places, home, some, tuple(hooks), tuple(settings), tuple(repositories))
 
     @property
     def pointers(self) -> Iterator[str]:
         """The files `.git` that say where the repository of a worktree or a submodule is: also deep below."""
         yield from (git for git in self.gits if os.path.isfile(git) and not os.path.islink(git))
         for tree in self._trees():
-            if tree.startswith(_within(self.root)) and os.path.isfile(pointer := os.path.join(tree, ".git")):
+            if is_in(tree, self.places) and os.path.isfile(pointer := os.path.join(tree, ".git")):
                 yield pointer
 
     @property
     def hook_folders(self) -> Iterator[str]:
         """Where, among other files, hooks are. They need not be there, and may be links."""
-        yield from _named_by_settings(self.root, "hookspath", self.repositories)
+        for place in (*self._named("hookspath"), *self._persons_hooks()):
+            yield place
+            above = os.path.dirname(place)
+            # What husky has there runs the scripts of the folder above, by their names.
+            if os.path.basename(place) == "_" and above not in self.places:
+                yield above
+
+    def _persons_hooks(self) -> Iterator[str]:
         for tree in (*(os.path.dirname(git) for git in self.gits), *self._trees()) if self.hooks else ():
             places = (os.path.normpath(os.path.join(tree, path)) for path in self.hooks)
-            yield from (place for place in places if place.startswith(_within(self.root)))
+            yield from (place for place in places if is_in(place, self.places))
 
     @property
     def hook_links(self) -> Iterator[str]:
@@ -289,26 +325,45 @@ class HeldGit:
     @property
     def settings_files(self) -> Iterator[str]:
         """Where, among other files, more settings are. They need not be there, and may be links."""
-        yield from _named_by_settings(self.root, "path", self.repositories)
-        yield from (path for path in self.settings if path.startswith(_within(self.root)))
+        yield from self._named("path")
+        yield from (path for path in self.settings if is_in(path, self.places))
 
     @property
     def missing(self) -> Iterator[str]:
-        """The files by which `git` finds other settings and hooks, in every repository where they may be made."""
-        found = worktree_of(self.root)
-        for folder in dict.fromkeys((*self.repositories, *((found.own,) if found else ()))):
+        """What git finds hooks and other settings by, in every repository where it may be made."""
+        for folder in self.repositories:
             yield os.path.join(folder, "config.worktree")
             if os.path.isfile(os.path.join(folder, "config")):  # a worktree has none, and has the other file
                 yield os.path.join(folder, "commondir")
+                yield os.path.join(folder, "hooks")
+
+    def _named(self, setting: str) -> Iterator[str]:
+        """Where, in the workspace, repositories have their hooks (`hookspath`), or more settings (`path`, of an
+        include). It need not be there, and may be a link.
+        """
+        trees: dict[str, list[str]] = {folder: [] for folder in self.repositories}
+        for git in self.gits:
+            trees.setdefault(meant_by(git), []).append(os.path.dirname(git))
+        for folder, own in trees.items():
+            leads = os.path.join(folder, "commondir")
+            shared = os.path.realpath(os.path.join(folder, led_to(leads))) if os.path.lexists(leads) else folder
+            named = [*_named_by(folder), *(_named_by(shared) if shared != folder else ())]
+            own += [os.path.join(folder, path) for name, path, _ in named if name == "worktree"]
+            for path, base in ((path, base) for name, path, base in named if name == setting):
+                bases = own if setting == "hookspath" else (base,)
+                places = [os.path.normpath(os.path.join(one, path)) for one in bases]
+                if os.path.lexists(bare := os.path.normpath(os.path.join(folder, path))):
+                    places.append(bare)
+                yield from (one for one in places if is_in(one, self.places) and one not in self.places)
 
     def _trees(self) -> Iterator[str]:
         for folder in self.repositories:
-            for name, path in _named_by(folder):
+            for name, path, _ in _named_by(folder):
                 if name == "worktree":
                     yield os.path.realpath(os.path.join(folder, path))
 
 
-def _folder_of(git: str) -> str:
+def meant_by(git: str) -> str:
     """The folder that something named `.git` is, or that it leads to."""
     real = os.path.realpath(git)
     if not os.path.isfile(real):
@@ -319,35 +374,41 @@ def _folder_of(git: str) -> str:
 
 def led_to(path: str, prefix: str = "") -> str:
     """What a file says that leads git elsewhere, read as git reads it; empty if it does not lead anywhere."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with open(descriptor, "rb") as file:
-            data = file.read(_MOST_OF_POINTER) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
-    except OSError:
-        return ""
-    text = os.fsdecode(data.rstrip(b"\r\n").partition(b"\0")[0])
+    text = os.fsdecode(_read(path, _MOST_OF_POINTER).rstrip(b"\r\n").partition(b"\0")[0])
     return text.removeprefix(prefix) if text.startswith(prefix) else ""
 
 
-def _named_by_settings(root: str, setting: str, repositories: Iterable[str]) -> Iterator[str]:
-    """Where, in a workspace folder, repositories have their hooks (`hookspath`), or more settings (`path`, of an
-    include). It need not be there, and may be a link.
+def _read(path: str, most: int) -> bytes:
+    """The first bytes of a regular file; none of what cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(descriptor, "rb") as file:
+            return file.read(most) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    except OSError:
+        return b""
+
+
+def _named_by(folder: str) -> Iterator[tuple[str, str, str]]:
+    """What the settings of a repository name, and those of files that they include: `hookspath`, `path` or `worktree`,
+    the path, and the folder of the file that it stands in.
     """
-    for folder in repositories:
-        named = list(_named_by(folder))
-        trees = [os.path.join(folder, path) for name, path in named if name == "worktree"]
-        for path in (path for name, path in named if name == setting):
-            for base in (folder, *(trees or [os.path.dirname(folder)])):
-                place = os.path.normpath(os.path.join(base, path))
-                if place.startswith(_within(root)) and not place.startswith(_within(folder)):
-                    yield place
+    pending = deque(os.path.join(folder, name) for name in ("config", "config.worktree"))
+    seen: set[str] = set()
+    while pending and len(seen) < _MOST_INCLUDED:
+        file = pending.popleft()
+        if file in seen:
+            continue
+        seen.add(file)
+        for name, path in named_in(_read(file, _MOST_OF_SETTINGS)):
+            yield name, path, os.path.dirname(file)
+            if name == "path":
+                pending.append(os.path.normpath(os.path.join(os.path.dirname(file), path)))
 
 
-def _named_by(folder: str) -> Iterator[tuple[str, str]]:
-    for name in ("config", "config.worktree"):
-        with suppress(OSError), open(os.path.join(folder, name), encoding="utf-8", errors="surrogateescape") as file:
-            for found in _NAMED.finditer(file.read(_MOST_OF_SETTINGS)):
-                yield found["name"].lower(), os.path.expanduser(found["path"].strip())
+def named_in(settings: bytes) -> Iterator[tuple[str, str]]:
+    """What looks, in the text of a file with settings, as if it named a path: `hookspath`, `path` or `worktree`."""
+    for found in _NAMED.finditer(os.fsdecode(settings.replace(b"\\\n", b""))):
+        yield found["name"].lower(), os.path.expanduser(found["path"].strip())
 
 
 def _within(folder: str) -> str:
@@ -362,10 +423,6 @@ def _modules(folder: str) -> Iterator[str]:
 
 
 def _line_in(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read(4_097)
-    except OSError:
-        return ""
+    text = os.fsdecode(_read(path, 4_097))
     line = text.removesuffix("\n")
     return line if len(text) <= 4_096 and not any(sign in line for sign in "\0\n\r") else ""

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from gemini_companion.adapters.files.stamps import PLACEHOLDER
-from gemini_companion.adapters.processes.git_folders import DECIDING, HeldGit
+from gemini_companion.adapters.processes.git_folders import DECIDING, HeldGit, is_in
+from gemini_companion.adapters.processes.reaper import opened, take_away
 
 FOLDERS: Final = (
     ".agents", ".amazonq", ".augment", ".claude", ".cline", ".clinerules", ".codex", ".continue", ".cursor",
@@ -30,7 +31,6 @@ FOLDERS: Final = (
 other folders that begin with a dot: `.venv`, `.next`, `.tox`. What runs elsewhere, after a push, is none of it
 (`.github`).
 """
-_ORDINARY: Final = 0o755
 _FILE_MODE: Final = 0o1400
 _FILES: Final = {"commondir": b".\n", "config.worktree": b""}
 _TRIES: Final = 20
@@ -51,29 +51,29 @@ class Placeholder:
             self.descriptor = -1
 
 
-def hold(held: Iterable[HeldGit]) -> tuple[Placeholder, ...]:
-    """Make what is missing in workspace folders, and take part in what others made; nothing for what is somebody's."""
-    return tuple(one for each in held for path in _wanted(each) if (one := _held(path)))
+def hold(held: HeldGit) -> tuple[Placeholder, ...]:
+    """Make what is missing in a workspace, and take part in what others made; nothing for what is somebody's."""
+    return tuple(one for path in dict.fromkeys(_wanted(held)) if (one := _held(path)))
 
 
 def remove_unused(path: str) -> None:
     """Take one away that nobody holds; one with something in it becomes an ordinary folder."""
     import fcntl  # there is none on Windows, and no sandbox either
 
-    if not _is_one(path):
-        return
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    with suppress(OSError), _place(path) as (folder, name):
+        if not _is_one(folder, name):
+            return
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove(path)
+            take_away(folder, name)
         finally:
             os.close(descriptor)
 
 
 def fixed_in(held: HeldGit) -> Iterator[str]:
     """What is there, in a workspace folder, that no command may change as a whole: real paths."""
-    yield from filter(os.path.exists, _real(held.root, (*_folders(held), *_files(held), *held.hook_links)))
+    yield from filter(os.path.exists, _real(held.places, (*_folders(held), *_files(held), *held.hook_links)))
     yield from held.pointers
 
 
@@ -86,7 +86,7 @@ def links_in(held: HeldGit) -> Iterator[tuple[str, str]]:
 
 
 def _folders(held: HeldGit) -> Iterator[str]:
-    yield from (os.path.join(held.root, name) for name in FOLDERS if not held.is_home)
+    yield from (os.path.join(root, name) for root in held.roots for name in FOLDERS if root != held.home)
     yield from held.hook_folders
     yield from _deciding_links(held.repositories, "hooks")
 
@@ -101,70 +101,75 @@ def _deciding_links(repositories: Sequence[str], *names: str) -> Iterator[str]:
     return filter(os.path.islink, paths)
 
 
-def _real(root: str, paths: Iterable[str]) -> Iterator[str]:
-    """Where paths lead to, of those that do not lead out of a folder."""
-    return (real for real in map(os.path.realpath, paths) if real.startswith(root.rstrip("/") + "/"))
+def _real(places: Sequence[str], paths: Iterable[str]) -> Iterator[str]:
+    """Where paths lead to, of those that do not lead out of some folders."""
+    return (real for real in map(os.path.realpath, paths) if is_in(real, places) and real not in places)
 
 
 def _wanted(held: HeldGit) -> Iterator[str]:
-    yield from _real(held.root, _folders(held))
+    yield from _real(held.places, _folders(held))
     yield from held.missing
 
 
+@contextmanager
+def _place(path: str) -> Generator[tuple[int, str]]:
+    """A descriptor of the folder that something is in, and its name. A command that runs may have put a link in its
+    path: then this raises `OSError`, and nothing is made elsewhere.
+    """
+    above, name = os.path.split(path)
+    folder = opened(above)
+    try:
+        yield folder, name
+    finally:
+        os.close(folder)
+
+
 def _held(path: str) -> Placeholder | None:
-    for _ in range(_TRIES):
-        if not os.path.lexists(path):
+    with suppress(OSError), _place(path) as (folder, name):
+        for _ in range(_TRIES):
             with suppress(OSError):
-                _make(path)
-        if not _is_one(path):
-            return None
-        descriptor = _locked(path)
-        if descriptor is not None:
-            return Placeholder(path, descriptor)
+                _make(folder, name)
+            if not _is_one(folder, name):
+                return None
+            descriptor = _locked(folder, name)
+            if descriptor is not None:
+                return Placeholder(path, descriptor)
     return None
 
 
-def _is_file(path: str) -> bool:
-    return os.path.basename(path) in _FILES
-
-
-def _make(path: str) -> None:
-    if not _is_file(path):
-        os.mkdir(path, PLACEHOLDER)
+def _make(folder: int, name: str) -> None:
+    if name not in _FILES:
+        os.mkdir(name, PLACEHOLDER, dir_fd=folder)
+        return
+    with suppress(FileNotFoundError):
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
         return
     # Never there without its text: `git` would find an empty one, and end.
-    made = f"{path}.{os.getpid()}.lock"
-    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    made = f"{name}.{os.getpid()}.lock"
+    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
     try:
-        os.write(descriptor, _FILES[os.path.basename(path)])
+        os.write(descriptor, _FILES[name])
         os.fchmod(descriptor, _FILE_MODE)
-        os.link(made, path)
+        os.link(made, name, src_dir_fd=folder, dst_dir_fd=folder)
     finally:
         os.close(descriptor)
-        os.unlink(made)
+        os.unlink(made, dir_fd=folder)
 
 
-def _remove(path: str) -> None:
-    try:
-        (os.unlink if _is_file(path) else os.rmdir)(path)
-    except OSError:
-        os.chmod(path, _ORDINARY)  # the person, or their editor, has put something in it: it is theirs
-
-
-def _is_one(path: str) -> bool:
+def _is_one(folder: int, name: str) -> bool:
     with suppress(OSError):
-        found = os.lstat(path)
-        kind, mode = (stat.S_ISREG, _FILE_MODE) if _is_file(path) else (stat.S_ISDIR, PLACEHOLDER)
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        kind, mode = (stat.S_ISREG, _FILE_MODE) if name in _FILES else (stat.S_ISDIR, PLACEHOLDER)
         return kind(found.st_mode) and stat.S_IMODE(found.st_mode) == mode and found.st_uid == os.getuid()
     return False
 
 
-def _locked(path: str) -> int | None:
+def _locked(folder: int, name: str) -> int | None:
     """A descriptor with a lock that others may have too; `None` where it has just gone."""
     import fcntl
 
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
     except OSError:
         return None
     try:
@@ -175,13 +180,9 @@ def _locked(path: str) -> int | None:
     except OSError:
         os.close(descriptor)
         return -1
-    if os.fstat(descriptor).st_nlink and _same(path, descriptor):
-        return descriptor
+    with suppress(OSError):
+        here = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if os.fstat(descriptor).st_nlink and os.path.samestat(here, os.fstat(descriptor)):
+            return descriptor
     os.close(descriptor)
     return None
-
-
-def _same(path: str, descriptor: int) -> bool:
-    with suppress(OSError):
-        return os.path.samestat(os.lstat(path), os.fstat(descriptor))
-    return False

@@ -7,8 +7,8 @@ standard input ends, because the daemon stops the command or is gone, everything
 forced. When the program ends by itself, the rest has 200 ms too. Then what was only there for it goes
 (`placeholders`), and one line of JSON goes to the status descriptor. `WATCHED` is JSON: `kept` has what goes, each with
 the descriptor that locks it, `links` where each leads, and `staged` folders that are mounted a second time, there with
-these links mounted on themselves, so that the command can replace none. Where the system cannot do that, those that it
-replaced are made again after it.
+what the command must not replace, or change, mounted on itself. Links that it replaced, where a system cannot do that,
+are made again after it.
 
 A program may end this process before that. So the first line, written before the program starts, has the id of its
 process, which is that of its session too; and on Linux the program ends with this process.
@@ -19,6 +19,7 @@ It uses nothing but the standard library, and no site, so that it starts quickly
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import select
@@ -37,11 +38,10 @@ _SUBREAPER = 36
 _DUMPABLE = 4
 _DEATH_SIGNAL = 1
 _NEW_MOUNTS = 0x20000
-_BOUND = 0x1000 | 0x4000
 _PRIVATE = 0x40000 | 0x4000
 _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
-_CLONE, _NOT_FOLLOWED, _EMPTY_PATH, _FROM_DESCRIPTOR = 1, 0x100, 0x1000, 4
-_NO_SETUID, _NO_DEVICES = 2, 4
+_CLONE, _EMPTY_PATH, _DEEP, _FROM_DESCRIPTOR, _TO_DESCRIPTOR = 1, 0x1000, 0x8000, 4, 0x40
+_READ_ONLY, _NO_SETUID, _NO_DEVICES = 1, 2, 4
 """What Linux has numbers for and Python no names."""
 
 
@@ -111,18 +111,35 @@ def main() -> int:
 
 
 def _take_away(descriptor: int, path: str) -> None:
-    """Remove a folder that no other command needs, unless something was put in it; or a file."""
+    """Remove what no other command needs, unless something was put in it."""
     import fcntl  # the daemon imports this module on Windows too, if only for its path
 
+    above, name = os.path.split(path)
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
-            try:
-                (os.rmdir if os.path.isdir(path) else os.unlink)(path)
-            except OSError:
-                os.chmod(path, 0o755)  # something was put in it from outside: it is the person's
+        folder = opened(above)
+        try:
+            if os.path.samestat(os.fstat(descriptor), os.stat(name, dir_fd=folder, follow_symlinks=False)):
+                take_away(folder, name)
+        finally:
+            os.close(folder)
     with suppress(OSError):
         os.close(descriptor)
+
+
+def take_away(folder: int, name: str) -> None:
+    """Remove a file, or an empty folder, in an open folder. One with something in it is the person's from now on."""
+    if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        os.unlink(name, dir_fd=folder)
+        return
+    try:
+        os.rmdir(name, dir_fd=folder)
+    except OSError:
+        inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            os.fchmod(inner, 0o755)
+        finally:
+            os.close(inner)
 
 
 def put_back(path: str, target: str) -> None:
@@ -133,7 +150,7 @@ def put_back(path: str, target: str) -> None:
     """
     parent, name = os.path.split(path)
     with suppress(OSError):
-        folder = _opened(parent)
+        folder = opened(parent)
         try:
             with suppress(FileNotFoundError):
                 found = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -145,12 +162,14 @@ def put_back(path: str, target: str) -> None:
             os.close(folder)
 
 
-def _opened(path: str) -> int:
-    """A descriptor of a folder, reached through no link. Raises `OSError` where there is one."""
+def opened(path: str, within: int | None = None) -> int:
+    """A descriptor of a folder, reached through no link: from the root of the disk, or from an open folder. Raises
+    `OSError` where there is a link.
+    """
     flags = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
-    folder = os.open("/", flags)
+    folder = os.open("/", flags) if within is None else os.open(".", flags, dir_fd=within)
     for name in path.split("/"):
-        if name:
+        if name not in {"", "."}:
             try:
                 inner = os.open(name, flags | os.O_NOFOLLOW, dir_fd=folder)
             finally:
@@ -183,37 +202,65 @@ def join(namespaces: list[int]) -> None:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "what the chat's commands share")
 
 
-def _stage(staged: list[tuple[str, str, list[str]]]) -> None:
-    """Mount folders a second time, with links in them mounted on themselves, in a copy of the namespace that was
+def _stage(staged: list[tuple[str, str, list[tuple[str, str, bool]]]]) -> None:
+    """Mount folders a second time, with what is held in them mounted on itself, in a copy of the namespace that was
     joined, which ends with the command.
 
-    What is mounted on can be neither renamed nor deleted. Only these calls of the kernel do that with a link, and an
-    old one does not know them: then the link is there as it is. It is done in a second place since no layer can be
+    What is mounted on can be neither renamed nor deleted, a link neither, and what is fixed can only be read. All of it
+    is opened from its folder and mounted by these descriptors. So where another command puts a link in the place of a
+    folder, it is not held, and nothing else is opened in its stead. It is done in a second place since no layer can be
     made of a folder with something mounted in it.
     """
     if not staged:
         return
     libc = ctypes.CDLL(None, use_errno=True)
 
-    def mount(source: str | None, place: str, flags: int) -> None:
-        if libc.mount(None if source is None else os.fsencode(source), os.fsencode(place), None, flags, None) != 0:
+    def checked(result: int, place: str) -> int:
+        if result < 0:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), place)
+        return result
 
-    if libc.unshare(_NEW_MOUNTS) != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "the view of the disk")
-    mount(None, "/", _PRIVATE)
-    # bubblewrap would set these flags by the path, which leads elsewhere: it leaves alone what has them.
-    flags = (ctypes.c_uint64 * 4)(_NO_SETUID | _NO_DEVICES, 0, 0, 0)
-    for folder, place, links in staged:
+    def mount(source: int, place: int, name: str, *, is_fixed: bool) -> None:
+        """Mount what is open in the place of something that is open, with all that is mounted in it."""
+        # bubblewrap would set these flags by the path, which leads elsewhere: it leaves alone what has them.
+        flags = (ctypes.c_uint64 * 4)(_NO_SETUID | _NO_DEVICES | (_READ_ONLY if is_fixed else 0), 0, 0, 0)
+        tree = checked(libc.syscall(_OPEN_TREE, source, b"", _CLONE | _DEEP | _EMPTY_PATH | os.O_CLOEXEC), name)
+        try:
+            checked(libc.syscall(_MOUNT_SETATTR, tree, b"", _DEEP | _EMPTY_PATH, flags, ctypes.sizeof(flags)), name)
+            checked(libc.syscall(_MOVE_MOUNT, tree, b"", place, b"", _FROM_DESCRIPTOR | _TO_DESCRIPTOR), name)
+        finally:
+            os.close(tree)
+
+    checked(libc.unshare(_NEW_MOUNTS), "the view of the disk")
+    checked(libc.mount(None, b"/", None, _PRIVATE, None), "/")
+    for folder, place, held in staged:
         os.makedirs(place, exist_ok=True)
-        mount(folder, place, _BOUND)
-        for link in (os.path.join(place, path) for path in links):
-            held = libc.syscall(_OPEN_TREE, -1, os.fsencode(link), _CLONE | _NOT_FOLLOWED | os.O_CLOEXEC)
-            if held < 0:
-                continue
-            if libc.syscall(_MOUNT_SETATTR, held, b"", _EMPTY_PATH, flags, ctypes.sizeof(flags)) == 0:
-                libc.syscall(_MOVE_MOUNT, held, b"", -1, os.fsencode(link), _FROM_DESCRIPTOR)
-            os.close(held)
+        source, onto = opened(folder), opened(place)
+        mount(source, onto, folder, is_fixed=False)
+        os.close(source)
+        os.close(onto)
+        root = opened(place)
+        for path, shown, is_fixed in held:
+            above, name = os.path.split(path)
+            try:
+                around = opened(above, root)
+                onto = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=around)
+                os.close(around)
+            except OSError:
+                continue  # it has gone, or a link leads elsewhere: it is not what was to be held
+            source = os.open(shown, os.O_PATH | os.O_CLOEXEC) if shown else onto
+            mount(source, onto, path, is_fixed=is_fixed)
+            os.close(onto)
+        os.close(root)
+
+
+def can_stage() -> bool:
+    """Whether this system has the calls that mount by descriptors (Linux 5.12)."""
+    if sys.platform != "linux":
+        return False
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall(_MOUNT_SETATTR, -1, None, 0, None, 0)
+    return ctypes.get_errno() == errno.EINVAL  # no attributes were given; an older system knows no such call
 
 
 def _become(
@@ -224,7 +271,7 @@ def _become(
     status: int,
     reaper: int,
     namespaces: list[int],
-    staged: list[tuple[str, str, list[str]]],
+    staged: list[tuple[str, str, list[tuple[str, str, bool]]]],
 ) -> None:
     try:
         _control(_DEATH_SIGNAL, signal.SIGKILL)

@@ -122,6 +122,7 @@ class Runner:
             sandbox=held.description,
             token=token,
             on_output=on_output,
+            on_look=held.on_look,
             on_end=release,
         )
         self._running = {command for command in self._running if not command.has_ended}

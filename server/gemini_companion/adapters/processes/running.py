@@ -18,6 +18,8 @@ from gemini_companion.tools.tool import ToolRefusal
 READ: Final = 65_536
 END_OF_OUTPUT: Final = 0.2
 """Seconds that the pipe may stay open after everything has ended: then something that survived holds it."""
+LOOK_AGAIN: Final = 60.0
+"""Seconds between two looks at what a command has made, while it runs."""
 LAST_RESORT: Final = 2.0
 """Seconds after which the reaper itself is ended."""
 
@@ -53,6 +55,7 @@ class ReapedCommand:
         sandbox: str,
         token: str,
         on_output: Callable[[str], None],
+        on_look: Callable[[], tuple[str, ...]],
         on_end: Callable[[], tuple[str, ...]],
     ) -> None:
         self._process = process
@@ -63,7 +66,9 @@ class ReapedCommand:
         self._sandbox = sandbox
         self._token = token
         self._on_output = on_output
+        self._on_look = on_look
         self._on_end = on_end
+        self._disarmed: tuple[str, ...] = ()
         self._timed_out = False
         self._loop = asyncio.get_running_loop()
         self._last_output = self._started = self._loop.time()
@@ -150,7 +155,7 @@ class ReapedCommand:
                 cast("Any", self._process)._transport.close()
             os.close(self._status)
             await asyncio.to_thread(self._output.close)
-            disarmed = await asyncio.to_thread(self._on_end)
+            self._disarmed += await asyncio.to_thread(self._on_end)
         if report.failed:
             raise ToolRefusal(f"The command could not be started. {report.failed}")
         return CommandEnd(
@@ -163,20 +168,24 @@ class ReapedCommand:
             survivors=report.survivors,
             is_lost=report.is_lost,
             sandbox=self._sandbox,
-            disarmed=disarmed,
+            disarmed=self._disarmed,
         )
 
     async def _in_time(self, waiting: asyncio.Future[None]) -> None:
         """Wait for the reaper; stop the command when it has been silent, or running, for too long."""
+        looked = self._started
         while not waiting.done():
             now = self._loop.time()
-            left = None
+            if now - looked >= LOOK_AGAIN:
+                self._disarmed += await asyncio.to_thread(self._on_look)
+                looked = now = self._loop.time()
+            left = looked + LOOK_AGAIN - now
             bounds = [self._started + self._limit] if self._limit is not None else []
             if self._silence is not None:
                 bounds.append(self._last_output + self._silence)
             if bounds and not self._timed_out:
-                left = min(bounds) - now
-                if left <= 0:
+                left = min(left, min(bounds) - now)
+                if min(bounds) <= now:
                     self._timed_out = True
                     self._let_end()
                     continue

@@ -10,15 +10,24 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gemini_companion.adapters.files.folder import held as folder_held
 from gemini_companion.adapters.processes import bubblewrap, reaper, seatbelt
-from gemini_companion.adapters.processes.disarming import Disarmed, Disarmer, State, told
+from gemini_companion.adapters.processes.disarming import Disarmer, State, told
 from gemini_companion.adapters.processes.disk_view import PLAIN, View, is_below, layered, mounts, single
 from gemini_companion.adapters.processes.environment import Given, clean, given, program_finder
-from gemini_companion.adapters.processes.git_folders import MOST_FOUND, HeldGit, Seen, Walks, repositories_in
+from gemini_companion.adapters.processes.git_folders import (
+    MOST_FOUND,
+    HeldGit,
+    Seen,
+    Walks,
+    is_in,
+    places_of,
+    repositories_in,
+)
 from gemini_companion.adapters.processes.placeholders import Placeholder, hold, links_in, remove_unused
 from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.shared_space import SpaceFault, Spaces
@@ -52,14 +61,18 @@ class Held:
     """Whoever watches over the command is given their descriptors, and takes them away after it."""
     links: tuple[tuple[str, str], ...] = ()
     """Links that the command may not replace, and where they lead: whoever watches over it makes them again."""
-    staged: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
-    """Folders with such links, the place where they are to be mounted first, and the links' paths in them."""
+    staged: tuple[tuple[str, str, tuple[tuple[str, str, bool], ...]], ...] = ()
+    """Folders that the command may write into, the place where each is to be mounted first, and what is held in it: the
+    path in it, what is seen there instead, and whether it is fixed.
+    """
     namespaces: tuple[int, ...] = ()
     """Descriptors of what the command is to join before its sandbox is made; of this object."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the command gets."""
+    on_look: Callable[[], tuple[str, ...]] = tuple
+    """Looks at what it has made so far; what was done about that, for the model and people."""
     on_end: Callable[[], tuple[str, ...]] = tuple
-    """Looks at what it left; what was done about that, for the model and people."""
+    """Does so for the last time."""
 
     def wrap(self, command: Sequence[str], cwd: str) -> tuple[str, ...]:
         """The command with its sandbox in front."""
@@ -83,17 +96,19 @@ class Held:
             remove_unused(one.path)
         for path, target in self.links:
             reaper.put_back(path, target)
-        return self.on_end()
+        on_end, self.on_end = self.on_end, tuple
+        return on_end()
 
 
 class _Look(NamedTuple):
-    """What of git is in a workspace folder before a command."""
+    """What of git is in a workspace before a command."""
 
     held: HeldGit
     missing: tuple[str, ...]
     """Files with settings that are not there."""
     seen: Seen
-    state: State
+    told: tuple[str, ...] = ()
+    """What was done at once about what others, that still run, had made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +139,13 @@ class Sandboxes:
         self._walks = Walks(self._home)
         self._repositories = Repositories(self._environment, program_finder(environment))
         self._disarmer = Disarmer(self._repositories)
-        self._told_partial: set[str] = set()
-        """Workspace folders of which it was said that not all of it is looked at."""
+        self._told_partial: set[tuple[str, ...]] = set()
+        """Workspaces of which it was said that not all of it is looked at."""
+        self._looking = threading.Lock()
+        self._running: list[_Look] = []
+        """Those of the commands that run."""
+        self._before: dict[tuple[str, str], object] = {}
+        """What decided before any of them ran, and what has been judged since."""
         self._loose: dict[str, bool] = {}
         """By each `.git` below workspace folders: whether a command may delete it. It may if a command made it, or if
         it lies in a folder that another repository ignores. What it has git run is looked at when a command has ended.
@@ -158,12 +178,13 @@ class Sandboxes:
                 )
                 network = "with network" if wish.network else "without network"
                 held = f"Sandbox (seatbelt): writes only in the workspace, {network}.{self._of_home(roots)}"
-                looks = [self._look(root) for root in roots if is_used]
+                look = self._begin(roots) if is_used else None
                 return Held(
                     f"{held}{given.said}",
                     (program, "-p", profile),
                     environment=given.variables,
-                    on_end=lambda: self._disarmed(looks, roots),
+                    on_look=lambda: self._disarmed(look) if look else (),
+                    on_end=lambda: self._ended(look) if look else (),
                 )
         elif self._platform == "linux":
             way = self._way(wish.network)
@@ -196,72 +217,112 @@ class Sandboxes:
             namespaces = self.spaces.join(way.program, wish.chat, roots, network=wish.network) if is_shared else ()
         except SpaceFault as fault:
             raise ToolRefusal(f"The sandbox of this chat cannot be made: {fault}. Nothing was run.") from fault
-        looks = [self._look(root) for root in roots]
-        placeholders = hold(each.held for each in looks)  # before the arguments, which name what is there
-        links = {each.held.root: tuple(links_in(each.held)) for each in looks}
-        staged = tuple(
-            (root, f"{bubblewrap.STAGED}/{at}", tuple(os.path.relpath(path, root) for path, _ in found))
-            for at, (root, found) in enumerate(links.items())
-            if found and is_shared
-        )
+        look = self._begin(roots)
+        try:
+            return self._held(way, wish, look, given, description, namespaces)
+        except BaseException:
+            self._ended(look)
+            for one in namespaces:
+                os.close(one)
+            raise
+
+    def _held(
+        self, way: _Way, wish: SandboxWish, look: _Look, given: Given, description: str, namespaces: tuple[int, ...]
+    ) -> Held:
+        held, is_shared = look.held, bool(namespaces)
+        placeholders = hold(held)  # before the arguments, which name what is there
+        links = tuple(_to_put_back(held, links_in(held)))
+        fixed = bubblewrap.holds(held)
+        if lists := [made for root in held.roots if (made := _ignoring(root, placeholders))]:
+            fixed += (bubblewrap.Hold(path, shown=made) for path, made in lists)
+        is_staged = is_shared and reaper.can_stage()
+        staged = _staged(held.places, [*fixed, *(bubblewrap.Hold(path) for path, _ in links)]) if is_staged else ()
         arguments = bubblewrap.arguments(
             way.program,
-            roots,
+            held.roots,
             self._covered,
             network=wish.network,
             is_shared=is_shared,
-            sources={root: place for root, place, _ in staged},
+            sources={folder: place for folder, place, _ in staged},
             home=self._home,
             programs=self._environment.get("PATH", "").split(os.pathsep),
             view=self._view(way) if is_shared else PLAIN,
             sockets=given.sockets,
             folders=given.folders,
-            held=[each.held for each in looks],
+            held=fixed,
         )
         variables = {**given.variables, **{name: "/tmp" for name in _TEMPORARY if name in given.variables}}
-        lists = [made for root in roots if (made := _ignoring(root, placeholders))]
-        arguments += tuple(word for exclude, made in lists for word in ("--ro-bind", made, exclude))
 
         def end() -> tuple[str, ...]:
             for _, made in lists:
                 with suppress(OSError):
                     os.unlink(made)
-            return self._disarmed(looks, roots)
+            return self._ended(look)
 
         return Held(
             description,
             arguments,
             placeholders,
-            tuple(link for root, found in links.items() for link in _to_put_back(root, found)),
+            links,
             staged,
             namespaces,
             variables,
+            lambda: self._disarmed(look),
             end,
         )
 
     def _of_home(self, roots: Sequence[str]) -> str:
         return _OF_HOME if any(is_below(self._home, (root,)) for root in roots) else ""
 
-    def _look(self, root: str) -> _Look:
-        """What of git is in a workspace folder before a command."""
-        seen = self._walks.look(root)
-        hooks, settings = self._repositories.persons(root)
-        held = HeldGit.of(root, self._to_hold(root, seen), is_home=root == self._home, hooks=hooks, settings=settings)
-        own = (os.path.join(folder, "config") for folder in held.repositories)
-        missing = tuple(path for path in (*held.settings_files, *own) if not os.path.lexists(path))
-        return _Look(held, missing, seen, self._state(held, missing, seen, opens=False))
+    def _begin(self, roots: tuple[str, ...]) -> _Look:
+        """Look at what of git is in a workspace before a command, which `_ended` ends.
+
+        Where commands run already, what is new there may be theirs: it is judged at once.
+        """
+        with self._looking:
+            used = [place for other in self._running for place in other.held.places]
+            seen = self._walks.look(places_of(roots), opens=bool(used))
+            persons = list(map(self._repositories.persons, roots))
+            held = HeldGit.of(
+                roots,
+                self._to_hold(roots, seen, used),
+                home=self._home,
+                hooks=_joined(hooks for hooks, _ in persons),
+                settings=_joined(settings for _, settings in persons),
+            )
+            known = {folder for other in self._running for folder in other.held.repositories}
+            theirs = {folder for folder in held.repositories if folder not in known and is_in(folder, used)}
+            held = replace(held, repositories=tuple(one for one in held.repositories if one not in theirs))
+            own = (os.path.join(folder, "config") for folder in held.repositories)
+            missing = tuple(path for path in (*held.settings_files, *own) if not os.path.lexists(path))
+            now = self._state(held, missing, seen, opens=bool(used))
+            new = {key: value for key, value in now.items() if is_in(key[1], used)}
+            for key in [key for key in self._before if is_in(key[1], held.places) and key not in now]:
+                del self._before[key]
+            self._before.update((key, value) for key, value in now.items() if key not in new)
+            look = _Look(held, missing, seen)
+            look = look._replace(told=self._judged(look, seen, new))
+            self._running.append(look)
+            return look
 
     def _state(self, held: HeldGit, missing: Sequence[str], seen: Seen, *, opens: bool) -> State:
-        every = repositories_in(held.root, (*seen.named, *seen.bare), MOST_FOUND)
+        every = repositories_in(held.places, (*seen.named, *seen.bare), MOST_FOUND)
         fast = set(held.repositories)
-        return self._disarmer.look(held.root, [one for one in every if one not in fast], missing, opens=opens)
+        loose = [one for one in every if one not in fast]
+        gits = [one for one in seen.named if one not in held.gits]
+        return self._disarmer.look(held.places, loose, gits, missing, opens=opens)
 
-    def _to_hold(self, root: str, seen: Seen) -> list[str]:
-        """The `.git`s that no command may delete."""
+    def _to_hold(self, roots: Sequence[str], seen: Seen, used: Sequence[str]) -> list[str]:
+        """The `.git`s that no command may delete. Below `used` folders commands run that may have made what is new."""
         if self._platform == "darwin":  # its profile has names, and no list of what was found
-            return [path for path in seen.named if os.path.dirname(path) == root]
+            return [path for path in seen.named if os.path.dirname(path) in roots]
         gits = {os.path.dirname(path): path for path in seen.named}
-        around = {path: _around(os.path.dirname(path), root, gits) for path in seen.named if path not in self._loose}
+        self._loose.update(
+            (path, True)
+            for path in seen.named
+            if path not in self._loose and is_in(path, used) and os.path.dirname(path) not in roots
+        )
+        around = {path: _around(os.path.dirname(path), roots, gits) for path in seen.named if path not in self._loose}
         while around:  # the outer ones first: what lies in a repository that may be deleted may be too
             ready = [path for path, outer in around.items() if outer not in around]
             asked: dict[str, list[str]] = {}
@@ -274,25 +335,39 @@ class Sandboxes:
                 self._loose.update((gits[one], True) for one in self._repositories.ignored(folder, inner))
         return [path for path in seen.named if not self._loose[path]]
 
-    def _disarmed(self, looks: Sequence[_Look], roots: Sequence[str]) -> tuple[str, ...]:
-        """What was done about what a command made of git. Raises nothing: the command has run."""
-        done: list[Disarmed] = []
-        is_partial = False
-        for before in looks:
-            root = before.held.root
-            try:
-                seen = self._walks.look(root, after=before.seen)
-                made = set(seen.named).difference(before.seen.named, (os.path.join(one, ".git") for one in roots))
+    def _disarmed(self, look: _Look) -> tuple[str, ...]:
+        """What was done about what commands made of git. Raises nothing: they have run."""
+        held = look.held
+        try:
+            with self._looking:
+                seen = self._walks.look(held.places, after=look.seen, opens=True)
+                made = set(seen.named).difference(look.seen.named, (os.path.join(one, ".git") for one in held.roots))
                 self._loose.update(dict.fromkeys(made, True))
-                now = self._state(before.held, before.missing, seen, opens=True)
-                done += self._disarmer.disarm(root, roots, now, before.state)
-                if seen.is_partial and root not in self._told_partial:
-                    self._told_partial.add(root)
-                    is_partial = True
-            except Exception:
-                logger.exception("What a command made of git in %s could not be looked at", root)
-                is_partial = True
-        return told(done, is_partial=is_partial)
+                return self._judged(look, seen, self._state(held, look.missing, seen, opens=True))
+        except Exception:
+            logger.exception("What commands made of git in %s could not be looked at", ", ".join(held.roots))
+            return told((), is_partial=True)
+
+    def _judged(self, look: _Look, seen: Seen, now: State) -> tuple[str, ...]:
+        """Disarm what is new since commands run, and take the rest in. The lock is held."""
+        held = look.held
+        new = {key: value for key, value in now.items() if key not in self._before or self._before[key] != value}
+        done = self._disarmer.disarm(held.roots, held.places, new, self._before)
+        if new:
+            after = self._state(held, look.missing, seen, opens=False) if done else now
+            self._before.update((key, after[key]) for key in new if key in after)
+        is_told = held.roots in self._told_partial
+        if seen.is_partial:
+            self._told_partial.add(held.roots)
+        return told(done, is_partial=seen.is_partial and not is_told)
+
+    def _ended(self, look: _Look) -> tuple[str, ...]:
+        """A command has ended."""
+        try:
+            return (*look.told, *self._disarmed(look))
+        finally:
+            with self._looking:
+                self._running.remove(look)
 
     def _view(self, way: _Way) -> View:
         """The disk in layers, if they work; a folder that has not been tried yet is."""
@@ -373,42 +448,58 @@ class Sandboxes:
 
 _OF_HOME: Final = " In your home folder no names can be made, and what begins with a dot cannot be changed."
 _TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
+_MOST_IGNORED: Final = 1_000_000
+"""Bytes of a list of what a repository ignores."""
 
 
-def _to_put_back(root: str, links: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Links by paths without a link on their way; none that lies outside of the folder, where no command writes."""
-    root = os.path.realpath(root)
+def _joined(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for each in lists for one in each))
+
+
+def _to_put_back(held: HeldGit, links: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Links by paths without a link on their way; none that lies where no command writes."""
     for path, target in links:
         parent, name = os.path.split(path)
         parent = os.path.realpath(parent)
-        if parent == root or parent.startswith(root.rstrip("/") + "/"):
+        if is_in(parent, held.places):
             yield os.path.join(parent, name), target
+
+
+def _staged(
+    places: Sequence[str], held: Iterable[bubblewrap.Hold]
+) -> tuple[tuple[str, str, tuple[tuple[str, str, bool], ...]], ...]:
+    """What is held, by the innermost folder that it is in."""
+    within: dict[str, list[tuple[str, str, bool]]] = {place: [] for place in places}
+    for path, is_fixed, shown in held:
+        if around := [place for place in places if is_in(path, (place,)) and path != place]:
+            place = max(around, key=len)
+            within[place].append((os.path.relpath(path, place), shown, is_fixed))
+    return tuple((place, f"{bubblewrap.STAGED}/{at}", tuple(within[place])) for at, place in enumerate(places))
 
 
 def _ignoring(root: str, placeholders: Sequence[Placeholder]) -> tuple[str, str] | None:
     """A repository's list of what it ignores, and a file to be seen in its place with the placeholders in it: `git
     clean` and `git stash -u` would fail to delete them.
     """
-    exclude = os.path.join(root, ".git", "info", "exclude")
     names = [os.path.basename(one.path) for one in placeholders if os.path.dirname(one.path) == root]
-    if not names or os.path.realpath(exclude) != exclude or not os.path.isfile(exclude):
+    if not names:
         return None
     with suppress(OSError):
-        with open(exclude, "rb") as file:
-            listed = file.read()
+        with folder_held(root, (".git", "info")) as info, open(info.open_file("exclude"), "rb") as file:
+            listed = file.read(_MOST_IGNORED)
         descriptor, made = tempfile.mkstemp(prefix="gemini-companion-ignored-")
         with open(descriptor, "wb") as file:
             file.write(listed + b"".join(b"\n/%s/" % os.fsencode(name) for name in names) + b"\n")
-        return exclude, made
+        return os.path.join(root, ".git", "info", "exclude"), made
     return None
 
 
-def _around(folder: str, root: str, gits: Mapping[str, str]) -> str:
+def _around(folder: str, roots: Sequence[str], gits: Mapping[str, str]) -> str:
     """The `.git` of the repository that a folder lies in; empty for a workspace folder and the folders in it."""
     path = os.path.dirname(folder)
-    if root in {folder, path}:
+    if folder in roots or path in roots:
         return ""
-    while path not in gits and path != root:
+    while path not in gits and path not in roots and path != os.path.dirname(path):
         path = os.path.dirname(path)
     return gits.get(path, "")
 
