@@ -111,7 +111,7 @@ def build_sandboxes(env: Mapping[str, str]) -> Sandboxes:
     """Of commands, and of the daemon's own look at git: what works here is tried out once."""
     from gemini_companion.adapters.processes.sandbox import Sandboxes
 
-    return Sandboxes.of(env, private=own_folders(env))
+    return Sandboxes.of(env, private=own_folders(env), notes=str(data_directory(env) / "running"))
 
 
 def _runner(env: Mapping[str, str], sandboxes: Sandboxes, vault: Vault | None) -> CommandRunner:

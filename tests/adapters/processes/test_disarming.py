@@ -316,6 +316,45 @@ async def test_what_a_command_in_the_background_makes_is_looked_at_while_it_runs
     assert "core.fsmonitor" in (await running.stop()).disarmed[0]
 
 
+async def test_what_was_made_before_a_daemon_was_killed_is_looked_at_by_the_next_one(desk: Desk) -> None:
+    notes, environment = str(desk.home / "notes"), {**os.environ, "HOME": str(desk.home)}
+    desk.git(desk.work, "init", "-q", "build/theirs")
+    desk.git(desk.work / "build" / "theirs", "config", "core.pager", "less")
+    desk.git(desk.work, "clone", "-q", ".", "build/other")
+    line = f"git init -q sub; git -C sub config core.fsmonitor {desk.evil}; git -C build/other config core.editor {desk.evil}"
+    script = (
+        "import asyncio, os, sys\n"
+        "from gemini_companion.adapters.processes.runner import Runner\n"
+        "from gemini_companion.adapters.processes.sandbox import Sandboxes\n"
+        "from gemini_companion.tools.ports import SandboxWish\n"
+        "async def main():\n"
+        "    runner = Runner(os.environ, Sandboxes.of(os.environ, notes=sys.argv[1]), folder=None)\n"
+        "    wish = SandboxWish(use='required', chat='c')\n"
+        "    await runner.start(sys.argv[3], cwd=sys.argv[2], roots=(sys.argv[2],), limit_seconds=None, sandbox=wish,"
+        " on_output=lambda text: print(text, flush=True))\n"
+        "    await asyncio.Event().wait()\n"
+        "asyncio.run(main())\n"
+    )
+    words = (sys.executable, "-c", script, notes, str(desk.work), f"{line}; echo ready; sleep 600")
+    daemon = await asyncio.create_subprocess_exec(*words, env=environment, stdout=subprocess.PIPE)
+    assert daemon.stdout is not None
+    async with asyncio.timeout(PATIENCE):
+        assert b"ready" in await daemon.stdout.readline()
+        daemon.kill()
+        await daemon.wait()
+    assert len(os.listdir(notes)) == 1
+    desk.runner = Runner(environment, Sandboxes.of(environment, notes=notes), folder=None)
+    end = await desk.run("true")
+    assert [("core.fsmonitor" in line, "core.editor" in line) for line in end.disarmed] == [
+        (True, False),
+        (False, True),
+    ]
+    assert desk.git(desk.work / "build" / "theirs", "config", "core.pager") == "less"
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+    assert ((await desk.run("true")).disarmed, os.listdir(notes)) == ((), [])
+
+
 async def test_what_the_person_makes_while_a_command_runs_stays(desk: Desk) -> None:
     running = await desk.start("sleep 600")
     desk.git(desk.work, "config", "alias.lg", "!true")
@@ -562,6 +601,18 @@ ORDINARY = {
 async def test_an_ordinary_day_with_git_is_as_it_was(desk: Desk, name: str) -> None:
     end = await desk.run(ORDINARY[name].replace("{work}", str(desk.work)))
     assert (end.exit_code, end.disarmed) == (0, ()), end.output
+
+
+@pytest.mark.parametrize("line", ["git switch topic", "git branch -u origin/topic", "git remote add other x"])
+async def test_a_setting_that_git_could_not_write_is_told_also_where_git_goes_on(desk: Desk, line: str) -> None:
+    desk.git(desk.home, "clone", "-q", "--bare", "work", "origin.git")
+    desk.git(desk.home / "origin.git", "branch", "topic")
+    desk.git(desk.work, "remote", "add", "origin", str(desk.home / "origin.git"))
+    desk.git(desk.work, "fetch", "-q")
+    told = output_of(await desk.run(line), was_stopped=False).output
+    assert "settings can only be read in the sandbox" in told
+    told = output_of(await desk.run("git switch -q -c mine --no-track origin/topic"), was_stopped=False).output
+    assert "settings can only be read" not in told
 
 
 async def test_a_folder_that_is_ignored_can_be_deleted_with_the_repositories_in_it(desk: Desk) -> None:

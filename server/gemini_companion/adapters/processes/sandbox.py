@@ -31,6 +31,7 @@ from gemini_companion.adapters.processes.git_folders import (
 from gemini_companion.adapters.processes.placeholders import Placeholder, hold, links_in, remove_unused
 from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.shared_space import SpaceFault, Spaces
+from gemini_companion.adapters.processes.unfinished import Book, Known, mark_of
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -127,7 +128,9 @@ class _Way:
 class Sandboxes:
     """Chooses sandboxes. Whether one works, and how, is tried out once."""
 
-    def __init__(self, *, home: str, private: Sequence[str], environment: Mapping[str, str], platform: str) -> None:
+    def __init__(
+        self, *, home: str, private: Sequence[str], environment: Mapping[str, str], platform: str, notes: str = ""
+    ) -> None:
         self._home = os.path.realpath(home)
         self._covered = (*(os.path.join(home, name) for name in CREDENTIALS), *private)
         self._own_environment = dict(environment)
@@ -146,6 +149,9 @@ class Sandboxes:
         """Those of the commands that run."""
         self._before: dict[tuple[str, str], object] = {}
         """What decided before any of them ran, and what has been judged since."""
+        self._book = Book(notes)
+        self._has_caught_up = False
+        self._told_later: tuple[str, ...] = ()
         self._loose: dict[str, bool] = {}
         """By each `.git` below workspace folders: whether a command may delete it. It may if a command made it, or if
         it lies in a folder that another repository ignores. What it has git run is looked at when a command has ended.
@@ -155,11 +161,18 @@ class Sandboxes:
 
     @classmethod
     def of(
-        cls, environment: Mapping[str, str], *, private: Sequence[str] = (), platform: str = sys.platform
+        cls,
+        environment: Mapping[str, str],
+        *,
+        private: Sequence[str] = (),
+        platform: str = sys.platform,
+        notes: str = "",
     ) -> Sandboxes:
-        """Those of a daemon with this environment. No command in one sees `private` folders and files."""
+        """Those of a daemon with this environment. No command in one sees `private` folders and files. In the folder
+        `notes`, daemons leave to the next one what it is to look at if they are killed.
+        """
         home = environment.get("HOME") or os.path.expanduser("~")
-        return cls(home=home, private=private, environment=environment, platform=platform)
+        return cls(home=home, private=private, environment=environment, platform=platform, notes=notes)
 
     def choose(self, wish: SandboxWish, roots: tuple[str, ...], *, is_used: bool = True) -> Held:
         """The sandbox for a wish. Raises `ToolRefusal` where one is demanded and there is none.
@@ -274,14 +287,21 @@ class Sandboxes:
     def _of_home(self, roots: Sequence[str]) -> str:
         return _OF_HOME if any(is_below(self._home, (root,)) for root in roots) else ""
 
-    def _begin(self, roots: tuple[str, ...]) -> _Look:
+    def _begin(self, roots: tuple[str, ...], *, was: Mapping[tuple[str, str], object] | None = None) -> _Look:
         """Look at what of git is in a workspace before a command, which `_ended` ends.
 
-        Where commands run already, what is new there may be theirs: it is judged at once.
+        Where commands run already, what is new there may be theirs: it is judged at once. So it is where they ran when
+        their daemon was killed: `was` has what decided there.
         """
+        if was is None:
+            self._catch_up()
         with self._looking:
             used = [place for other in self._running for place in other.held.places]
-            seen = self._walks.look(places_of(roots), opens=bool(used))
+            places = places_of(roots)
+            if was is not None:
+                used += places
+                self._before = {**was, **self._before}
+            seen = self._walks.look(places, opens=bool(used))
             persons = list(map(self._repositories.persons, roots))
             held = HeldGit.of(
                 roots,
@@ -290,9 +310,10 @@ class Sandboxes:
                 hooks=_joined(hooks for hooks, _ in persons),
                 settings=_joined(settings for _, settings in persons),
             )
-            known = {folder for other in self._running for folder in other.held.repositories}
-            theirs = {folder for folder in held.repositories if folder not in known and is_in(folder, used)}
-            held = replace(held, repositories=tuple(one for one in held.repositories if one not in theirs))
+            if was is None:
+                known = {folder for other in self._running for folder in other.held.repositories}
+                theirs = {folder for folder in held.repositories if folder not in known and is_in(folder, used)}
+                held = replace(held, repositories=tuple(one for one in held.repositories if one not in theirs))
             own = (os.path.join(folder, "config") for folder in held.repositories)
             missing = tuple(path for path in (*held.settings_files, *own) if not os.path.lexists(path))
             now = self._state(held, missing, seen, opens=bool(used))
@@ -301,9 +322,30 @@ class Sandboxes:
                 del self._before[key]
             self._before.update((key, value) for key, value in now.items() if key not in new)
             look = _Look(held, missing, seen)
-            look = look._replace(told=self._judged(look, seen, new))
+            told_later, self._told_later = self._told_later, ()
+            look = look._replace(told=(*told_later, *self._judged(look, seen, new)))
             self._running.append(look)
+            self._note()
             return look
+
+    def _catch_up(self) -> None:
+        """Look at what was left by daemons that were killed; the first command is told."""
+        with self._looking:
+            left = [] if self._has_caught_up else self._book.left()
+            self._has_caught_up = True
+        told_later: tuple[str, ...] = ()
+        for one in left:
+            was = {(kind, path): Known(mark) for kind, path, mark in one.before}
+            told_later += self._ended(self._begin(tuple(filter(os.path.isdir, one.roots)), was=was))
+        if told_later:
+            logger.warning("After a daemon that was killed: %s", " ".join(told_later))
+            self._told_later += told_later
+
+    def _note(self) -> None:
+        """Keep for the next daemon what it is to look at if this one is killed. The lock is held."""
+        places = [place for look in self._running for place in look.held.places]
+        marks = {key: mark_of(value) for key, value in self._before.items() if is_in(key[1], places)}
+        self._book.write((look.held.roots for look in self._running), marks)
 
     def _state(self, held: HeldGit, missing: Sequence[str], seen: Seen, *, opens: bool) -> State:
         every = repositories_in(held.places, (*seen.named, *seen.bare), MOST_FOUND)
@@ -351,7 +393,7 @@ class Sandboxes:
     def _judged(self, look: _Look, seen: Seen, now: State) -> tuple[str, ...]:
         """Disarm what is new since commands run, and take the rest in. The lock is held."""
         held = look.held
-        new = {key: value for key, value in now.items() if key not in self._before or self._before[key] != value}
+        new = {key: value for key, value in now.items() if not self._is_known(key, value)}
         done = self._disarmer.disarm(held.roots, held.places, new, self._before)
         if new:
             after = self._state(held, look.missing, seen, opens=False) if done else now
@@ -361,6 +403,10 @@ class Sandboxes:
             self._told_partial.add(held.roots)
         return told(done, is_partial=seen.is_partial and not is_told)
 
+    def _is_known(self, key: tuple[str, str], value: object) -> bool:
+        known = self._before.get(key)
+        return known == value or (isinstance(known, Known) and known.mark == mark_of(value))
+
     def _ended(self, look: _Look) -> tuple[str, ...]:
         """A command has ended."""
         try:
@@ -368,6 +414,7 @@ class Sandboxes:
         finally:
             with self._looking:
                 self._running.remove(look)
+                self._note()
 
     def _view(self, way: _Way) -> View:
         """The disk in layers, if they work; a folder that has not been tried yet is."""

@@ -31,6 +31,8 @@ _HELD_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 """What a command says that failed since something is not let through."""
+_SETTINGS_HELD: Final = re.compile(r"/config(?:\.worktree)?: ")
+"""In a line of `git` with a path in `.git`, whichever its language, also where it goes on and ends well."""
 
 
 class RunShellCommandArguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,6 +204,11 @@ def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
         notes.append(f"Could not be ended and still run: {', '.join(end.survivors)}")
     if _is_held_back(end.sandbox) and end.exit_code != 0 and _HELD_BACK.search(end.output):
         notes.append(f"{end.sandbox} The fault may come from that.")
+    if _is_held_back(end.sandbox) and _says_settings_are_held(end.output):
+        notes.append(
+            "git's settings can only be read in the sandbox, so this one is not written, whatever git said next; the"
+            " rest of the command was done. If it matters, tell the user the line to run"
+        )
     text = without_secrets(end.output)
     text = text if not text or text.endswith("\n") else text + "\n"
     is_ok = end.exit_code == 0 and not was_stopped and not end.timed_out
@@ -217,6 +224,10 @@ def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
         outcome="interrupted" if was_stopped else "timedOut" if end.timed_out else "ok" if is_ok else "failed",
         is_whole_file=end.spill_path,
     )
+
+
+def _says_settings_are_held(output: str) -> bool:
+    return any(".git/" in line and _SETTINGS_HELD.search(line) for line in output.splitlines())
 
 
 def _is_held_back(sandbox: str | None) -> bool:
