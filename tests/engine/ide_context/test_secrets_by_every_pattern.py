@@ -162,3 +162,41 @@ def test_a_putty_key_is_found_behind_first_lines_that_stand_alone() -> None:
     key = noise(5, 64) + "\n"
     text = f"{'PuTTY-User-Key-File' * 3}-3: ssh-rsa\nPublic-Lines: 1\nPrivate-Lines: 1\n{key}"
     assert by_rules(text) == by_every_pattern(text) == [(text.index(key), len(text))]
+
+
+BEFORE = {
+    "grep -rn": "conf/id.key:{}:",
+    "cat -n": "{:6}\t",
+    "git blame": "^a1b2c3d (Ann Bee 2026-01-01 10:00:00 +0000 {:2}) ",
+    "docker compose logs": "web_{}  | ",
+    "a log": "2026-01-01T10:00:{:02}Z INFO ",
+    "colours": "\x1b[35mid.key\x1b[m\x1b[36m:\x1b[m\x1b[32m{}\x1b[m\x1b[36m:\x1b[m",
+}
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("cut", ["", "beginning", "end"])
+@pytest.mark.parametrize("width", [64, 70, 76])
+def test_a_private_key_is_found_with_something_before_each_line(before: str, cut: str, width: int) -> None:
+    body = noise(7, 1_400)
+    lines = [body[at : at + width] for at in range(0, len(body), width)]
+    head = ["-----BEGIN RSA PRIVATE KEY-----", "Proc-Type: 4,ENCRYPTED", ""]
+    shown = [
+        *(head if cut != "beginning" else ()),
+        *lines,
+        *(["-----END RSA PRIVATE KEY-----"] if cut != "end" else ()),
+    ]
+    text = "".join(f"{BEFORE[before].format(number)}{line}\n" for number, line in enumerate(shown))
+    found = find_secrets(text)
+    left = text
+    for one in reversed(found):
+        left = left[: one.start] + left[one.end :]
+    assert [line for line in lines if line in left] == []
+
+
+def test_words_around_the_bounds_of_a_private_key_are_no_secret() -> None:
+    text = (
+        "1: A key has -----BEGIN PRIVATE KEY-----\n2: and then lines of characters\n3: up to its end, which is\n"
+        "4: -----END PRIVATE KEY-----\n5: nothing else\n"
+    )
+    assert find_secrets(text) == []

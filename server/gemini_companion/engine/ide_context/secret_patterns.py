@@ -12,6 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 Place: TypeAlias = Literal["text", "run", "beginning"]
@@ -246,6 +247,63 @@ def ends_of_keys(text: str) -> Iterator[tuple[int, int]]:
             start = line
         if start < end.start():
             yield start, end.end()
+
+
+_KEY_BOUND = re.compile(r"-----(?P<which>BEGIN|END) (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_RUN = re.compile(r"(?P<run>[A-Za-z0-9/=+]{1,200}+)[\s\"'`,;|\\]{0,8}+\Z")
+_LONG = 40
+"""Characters of a key that a line has; writers break them at 64, 70 or 76."""
+_NEAR = 200
+"""Characters of a line's end that are looked at."""
+_HEADERS = 8
+"""Lines that a key may have before its own."""
+
+
+def numbered_keys(text: str) -> Iterator[tuple[int, int]]:
+    """What each line of a private key ends in, where something stands before it on each: a number, a name, a time."""
+    bounds = list(_KEY_BOUND.finditer(text))
+    for at, bound in enumerate(bounds):
+        if bound["which"] == "BEGIN":
+            stop = bounds[at + 1].start() if at + 1 < len(bounds) else len(text)
+            yield from _key_runs(_lines_after(text, bound.end(), stop))
+        elif at == 0 or bounds[at - 1]["which"] == "END":  # its beginning was cut off
+            start = bounds[at - 1].end() if at else 0
+            yield from _key_runs(_lines_before(text, bound.start(), start), is_backward=True)
+
+
+def _key_runs(lines: Iterator[re.Match[str] | None], *, is_backward: bool = False) -> Iterator[tuple[int, int]]:
+    """The runs of a key in lines, from its beginning, or from its end. Its last line alone is short."""
+    has_begun, last = False, (0, 0)
+    for at, line in enumerate(islice(lines, _KEY_LINES)):
+        run = line.span("run") if line is not None else (0, 0)
+        if run[1] - run[0] >= _LONG:
+            has_begun = True
+            yield from (last, run)
+            last = (0, 0)
+        elif has_begun:
+            yield from () if is_backward else (run,)
+            return
+        elif is_backward:
+            if at > 0:
+                return
+            last = run
+        elif at >= _HEADERS:
+            return
+
+
+def _lines_after(text: str, start: int, stop: int) -> Iterator[re.Match[str] | None]:
+    start = text.find("\n", start, stop) + 1
+    while start and (close := text.find("\n", start, stop)) >= 0:
+        yield _KEY_RUN.search(text, max(start, close - _NEAR), close)
+        start = close + 1
+
+
+def _lines_before(text: str, stop: int, start: int) -> Iterator[re.Match[str] | None]:
+    close = text.rfind("\n", start, stop)
+    while close > start:
+        begin = text.rfind("\n", start, close) + 1 or start
+        yield _KEY_RUN.search(text, max(begin, close - _NEAR), close)
+        close = begin - 1
 
 
 # -- the table, of which of two kinds for one place the first counts

@@ -38,6 +38,7 @@ from gemini_companion.engine.ide_context.secret_patterns import (
     is_credential,
     is_placeholder,
     is_uuid,
+    numbered_keys,
 )
 from gemini_companion.engine.ide_context.token_runs import Sifted, Span, joined, places_of
 
@@ -128,7 +129,8 @@ def _secrets_in(sift: Sifted) -> list[Secret]:
     found += [Secret(*one) for one in form_secrets(sift.text, lower)]
     found += [Secret(start, end, "password") for start, end in command_secrets(sift.text, lower)]
     if KEY_NAME in sift.plain:
-        found += [Secret(start, end, "private key") for start, end in ends_of_keys(sift.text)]
+        runs = (*ends_of_keys(sift.text), *numbered_keys(sift.text))
+        found += [Secret(start, end, "private key") for start, end in runs if start < end]
     found += by_rules(sift)
     found += _of_unknown_issuers(sift)
     return found
