@@ -39,10 +39,10 @@ function OpenConfirm({ confirmation }: { readonly confirmation: Confirmation }) 
       >
         <p id="confirm-question">{confirmation.question}</p>
         <div class="button-row">
-          <button type="button" class="button" onClick={() => confirmation.answer(true)}>
+          <button type="button" class="button secondary" onClick={() => confirmation.answer(true)}>
             {confirmation.confirmLabel}
           </button>
-          <button ref={no} type="button" class="button secondary" onClick={() => confirmation.answer(false)}>
+          <button ref={no} type="button" class="button" onClick={() => confirmation.answer(false)}>
             {t("Cancel")}
           </button>
         </div>
