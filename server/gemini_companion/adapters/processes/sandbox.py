@@ -31,7 +31,7 @@ from gemini_companion.adapters.processes.git_folders import (
 from gemini_companion.adapters.processes.placeholders import Placeholder, hold, links_in, remove_unused
 from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.shared_space import SpaceFault, Spaces
-from gemini_companion.adapters.processes.unfinished import Book, Known, mark_of
+from gemini_companion.adapters.processes.unfinished import Book, Known, Unfinished, mark_of
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -287,20 +287,22 @@ class Sandboxes:
     def _of_home(self, roots: Sequence[str]) -> str:
         return _OF_HOME if any(is_below(self._home, (root,)) for root in roots) else ""
 
-    def _begin(self, roots: tuple[str, ...], *, was: Mapping[tuple[str, str], object] | None = None) -> _Look:
+    def _begin(self, roots: tuple[str, ...], *, was: Unfinished | None = None) -> _Look:
         """Look at what of git is in a workspace before a command, which `_ended` ends.
 
         Where commands run already, what is new there may be theirs: it is judged at once. So it is where they ran when
-        their daemon was killed: `was` has what decided there.
+        their daemon was killed.
         """
         if was is None:
             self._catch_up()
         with self._looking:
             used = [place for other in self._running for place in other.held.places]
             places = places_of(roots)
+            known = {folder for other in self._running for folder in other.held.repositories}
             if was is not None:
                 used += places
-                self._before = {**was, **self._before}
+                known.update(was.held)
+                self._before = {**{(kind, path): Known(mark) for kind, path, mark in was.before}, **self._before}
             seen = self._walks.look(places, opens=bool(used))
             persons = list(map(self._repositories.persons, roots))
             held = HeldGit.of(
@@ -310,10 +312,8 @@ class Sandboxes:
                 hooks=_joined(hooks for hooks, _ in persons),
                 settings=_joined(settings for _, settings in persons),
             )
-            if was is None:
-                known = {folder for other in self._running for folder in other.held.repositories}
-                theirs = {folder for folder in held.repositories if folder not in known and is_in(folder, used)}
-                held = replace(held, repositories=tuple(one for one in held.repositories if one not in theirs))
+            theirs = {folder for folder in held.repositories if folder not in known and is_in(folder, used)}
+            held = replace(held, repositories=tuple(one for one in held.repositories if one not in theirs))
             own = (os.path.join(folder, "config") for folder in held.repositories)
             missing = tuple(path for path in (*held.settings_files, *own) if not os.path.lexists(path))
             now = self._state(held, missing, seen, opens=bool(used))
@@ -335,8 +335,7 @@ class Sandboxes:
             self._has_caught_up = True
         told_later: tuple[str, ...] = ()
         for one in left:
-            was = {(kind, path): Known(mark) for kind, path, mark in one.before}
-            told_later += self._ended(self._begin(tuple(filter(os.path.isdir, one.roots)), was=was))
+            told_later += self._ended(self._begin(tuple(filter(os.path.isdir, one.roots)), was=one))
         if told_later:
             logger.warning("After a daemon that was killed: %s", " ".join(told_later))
             self._told_later += told_later
@@ -345,7 +344,7 @@ class Sandboxes:
         """Keep for the next daemon what it is to look at if this one is killed. The lock is held."""
         places = [place for look in self._running for place in look.held.places]
         marks = {key: mark_of(value) for key, value in self._before.items() if is_in(key[1], places)}
-        self._book.write((look.held.roots for look in self._running), marks)
+        self._book.write({look.held.roots: look.held.repositories for look in reversed(self._running)}, marks)
 
     def _state(self, held: HeldGit, missing: Sequence[str], seen: Seen, *, opens: bool) -> State:
         every = repositories_in(held.places, (*seen.named, *seen.bare), MOST_FOUND)

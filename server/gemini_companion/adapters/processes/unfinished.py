@@ -29,6 +29,8 @@ class Unfinished(msgspec.Struct, frozen=True):
     roots: tuple[str, ...]
     before: tuple[tuple[str, str, str], ...]
     """A kind, a path and a digest; see `disarming.State`."""
+    held: tuple[str, ...] = ()
+    """The folders of the repositories that no command could change."""
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -60,13 +62,14 @@ class Book:
                     found += _taken(os.path.join(self._folder, name))
         return found
 
-    def write(self, roots: Iterable[tuple[str, ...]], before: Mapping[tuple[str, str], str]) -> None:
-        """Commands run in some workspaces, or in none. Raises nothing: what cannot be written is not told later."""
+    def write(self, held: Mapping[tuple[str, ...], Iterable[str]], before: Mapping[tuple[str, str], str]) -> None:
+        """Commands run in some workspaces, by their folders, or in none. Raises nothing: what cannot be written is not
+        told later.
+        """
         import fcntl  # there is none on Windows, and no sandbox either
 
-        every = dict.fromkeys(roots)
         with suppress(OSError):
-            if not every:
+            if not held:
                 if self._file >= 0:
                     os.unlink(self._path)
                     os.close(self._file)
@@ -81,7 +84,8 @@ class Book:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             known = tuple((kind, path, mark) for (kind, path), mark in before.items())
             # Names of files may have bytes that are no text: this writes them all the same.
-            data = json.dumps([msgspec.to_builtins(Unfinished(one, known)) for one in every]).encode()
+            every = [Unfinished(roots, known, tuple(folders)) for roots, folders in held.items()]
+            data = json.dumps(msgspec.to_builtins(every)).encode()
             os.pwrite(self._file, data, 0)
             os.ftruncate(self._file, len(data))
 
