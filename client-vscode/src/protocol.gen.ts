@@ -164,6 +164,20 @@ export interface RateParams {
   readonly note?: string;
 }
 
+/** A compression, the newest in force that keeps what was said if none is named; and what a statement has in it. */
+export interface KeptParams {
+  readonly compressionId?: string | null;
+  readonly contains?: string;
+  readonly sessionId?: string | null;
+}
+
+/** A statement of the person's to keep, or not. */
+export interface KeepStatementParams {
+  readonly statementId: string;
+  readonly isKept: boolean;
+  readonly sessionId?: string | null;
+}
+
 /** Whose next prompt is meant. */
 export interface PreviewContextParams {
   readonly sessionId?: string | null;
@@ -1447,6 +1461,41 @@ export interface SourcedLine {
   readonly entryIds: readonly string[];
 }
 
+/** What is kept beside the snapshot of a compression. */
+export interface KeptReport {
+  /** Absent where no compression in force keeps what was said: it has another strategy, or there is none. */
+  readonly compressionId?: string;
+  /** Of the person's, in order; the newest if there are too many. */
+  readonly statements?: readonly Statement[];
+  /** How many older ones are not listed. */
+  readonly omitted?: number;
+  /** How many of all of them stand word for word. */
+  readonly whole?: number;
+  /** Tokens that they take. */
+  readonly tokens?: number;
+  /** How many they may. */
+  readonly budget?: number;
+  /** Sentences of the model's that are quoted. */
+  readonly modelStatements?: number;
+  /** Calls that have a line. */
+  readonly calls?: number;
+  /** Whether the next compression will keep others, for the person has set it so since. */
+  readonly isOutdated?: boolean;
+}
+
+/** A sentence of the person's that a compression hides. */
+export interface Statement {
+  readonly statementId: string;
+  readonly text: string;
+  readonly turnId: string;
+  /** Whether the request has it word for word, its beginning alone, or not at all: there was no room, or it is not wanted. */
+  readonly stands: "cut" | "no" | "whole";
+  /** False where the person does not want it kept. Counts from the next compression on. */
+  readonly isKept?: boolean;
+  /** The rule in force that it says: that is kept whatever is set here. */
+  readonly constraintId?: string;
+}
+
 /** The session's tokens by part. The parts add up to `tokenCount`, with `free` to `tokenLimit` unless exceeded. */
 export interface ContextReport {
   readonly sessionId: string;
@@ -2251,6 +2300,10 @@ export interface Requests {
   readonly "gemini/compression/sources": { readonly params: CompressionParams; readonly result: CompressionSources };
   /** Rate a compression. */
   readonly "gemini/compression/rate": { readonly params: RateParams; readonly result: null };
+  /** What a compression keeps word for word: the person's statements with their turns, and how much of the rest. */
+  readonly "gemini/kept": { readonly params: KeptParams; readonly result: KeptReport };
+  /** Keep a statement of the person's no more, or again; from the next compression on. */
+  readonly "gemini/kept/set": { readonly params: KeepStatementParams; readonly result: null };
   /** The token ledger, split by part. */
   readonly "gemini/context": { readonly params: SessionParams; readonly result: ContextReport };
   /** The system prompt that the session's next request has, with the tokens of its sections. */
@@ -2410,6 +2463,8 @@ export const RequestMethod = {
   compressionList: "gemini/compression/list",
   compressionSources: "gemini/compression/sources",
   compressionRate: "gemini/compression/rate",
+  kept: "gemini/kept",
+  keptSet: "gemini/kept/set",
   context: "gemini/context",
   systemPrompt: "gemini/systemPrompt",
   contextPreview: "gemini/context/preview",

@@ -739,6 +739,27 @@ export const compressionSources = v.object({
   lines: v.array(sourcedLine),
 });
 
+export const statement = v.object({
+  statementId: v.string(),
+  text: v.string(),
+  turnId: v.string(),
+  stands: v.picklist(["cut", "no", "whole"]),
+  isKept: v.exactOptional(v.boolean()),
+  constraintId: v.exactOptional(v.string()),
+});
+
+export const keptReport = v.object({
+  compressionId: v.exactOptional(v.string()),
+  statements: v.exactOptional(v.array(statement)),
+  omitted: v.exactOptional(integer),
+  whole: v.exactOptional(integer),
+  tokens: v.exactOptional(integer),
+  budget: v.exactOptional(integer),
+  modelStatements: v.exactOptional(integer),
+  calls: v.exactOptional(integer),
+  isOutdated: v.exactOptional(v.boolean()),
+});
+
 export const requestParts = v.object({
   systemInstruction: integer,
   tools: integer,
@@ -1253,6 +1274,8 @@ export const results = {
   "gemini/compression/list": compressionList,
   "gemini/compression/sources": compressionSources,
   "gemini/compression/rate": v.null(),
+  "gemini/kept": keptReport,
+  "gemini/kept/set": v.null(),
   "gemini/context": contextReport,
   "gemini/systemPrompt": systemPromptReport,
   "gemini/context/preview": contextPreview,

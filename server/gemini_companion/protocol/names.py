@@ -36,6 +36,8 @@ METHODS: Final = (
     "gemini/hooks",
     "gemini/hooks/set",
     "gemini/ideContext/didChange",
+    "gemini/kept",
+    "gemini/kept/set",
     "gemini/mcp/agree",
     "gemini/mcp/complete",
     "gemini/mcp/enable",

@@ -213,6 +213,22 @@ class SetConstraintParams(_Params, frozen=True, kw_only=True):
     session_id: str | None = None
 
 
+class KeptParams(_Params, frozen=True, kw_only=True):
+    """A compression, the newest in force that keeps what was said if none is named; and what a statement has in it."""
+
+    compression_id: str | None = None
+    contains: str = ""
+    session_id: str | None = None
+
+
+class KeepStatementParams(_Params, frozen=True, kw_only=True):
+    """A statement of the person's to keep, or not."""
+
+    statement_id: str
+    is_kept: bool
+    session_id: str | None = None
+
+
 class PinSelectionParams(_Params, frozen=True, kw_only=True):
     """Pin the text of a range of an open document."""
 

@@ -18,6 +18,7 @@ from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.neutralise import SECTIONS
 from gemini_companion.engine.facts.retention import FactCache, measure_retention
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
+from gemini_companion.engine.facts.statements import Unwanted
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from tests.engine.facts.fact_sources import call, chat, count_words, result, sources, sources_of, texts
 
@@ -144,6 +145,22 @@ def test_a_rule_that_the_user_released_is_not_missed():
     found = gated(items, let_go=["Never push to main."])
     assert "push" not in found.appendix
     assert "tabs" in found.appendix
+
+
+def test_what_the_user_does_not_want_kept_is_not_missed_but_where_it_was_said_elsewhere_too():
+    aside = "Never touch legacy/old.py unless somebody from the team asks you."
+    items = sources_of(
+        [user_text(f"{aside} Read src/a.py."), model_text("Fine."), user_text("Mend src/a.py and src/b.py.")]
+    )
+    other = sources_of([*(one.content for one in items), user_text("Look at legacy/old.py.")])
+    unwanted = Unwanted([(items[0].seq, aside)])
+    for sources_, stands in ((items, False), (other, True)):
+        evidence = Evidence(sources_, unwanted=unwanted)
+        found = evidence.check(EMPTY, GateOptions(), count_text=count_words, hidden_tokens=100_000)
+        assert aside not in found.appendix
+        assert ("legacy/old.py" in found.appendix) == stands
+        assert "src/a.py" in found.appendix
+        assert (found.retention.score, found.retention.missing) == (1.0, ())
 
 
 def test_what_an_earlier_compression_hid_is_put_back_too_and_the_floor_is_about_what_is_new():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import FactCache
-from gemini_companion.engine.facts.statements import statements_of
+from gemini_companion.engine.facts.statements import Unwanted, statements_of
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.record.record import INTRODUCTION, Record, write_record
 from tests.support.logs import call, model, result, user
@@ -199,6 +199,42 @@ def test_every_sentence_of_the_person_stands_while_they_have_room(said: list[str
     turns = [content for sentence in said for content in (user_text(sentence), CHATTER)]
     text = record_of(*turns).text
     assert [sentence for sentence in said if sentence not in text] == []
+
+
+@given(
+    st.lists(
+        st.from_regex(r"[A-Z][a-z]{9,14} [a-z]{9,14} [a-z]{9,14}\.", fullmatch=True),
+        min_size=1,
+        max_size=20,
+        unique_by=str.casefold,
+    ),
+    st.data(),
+)
+def test_what_is_not_wanted_is_left_out_and_counts_as_if_nobody_had_said_it(
+    said: list[str], data: st.DataObject
+) -> None:
+    dropped = [data.draw(st.booleans()) for _ in said]
+    seqs = [2 * place + 1 for place in range(len(said))]
+    gone = [(seq, text) for seq, text, is_gone in zip(seqs, said, dropped, strict=True) if is_gone]
+    record = record_of(
+        *(content for text in said for content in (user_text(text), CHATTER)),
+        hidden_tokens=100_000,
+        unwanted=Unwanted(gone),
+    )
+    never = record_of(
+        *(
+            content
+            for text, is_gone in zip(said, dropped, strict=True)
+            for content in ((CHATTER,) if is_gone else (user_text(text), CHATTER))
+        ),
+        hidden_tokens=100_000,
+    )
+    assert [text for _, text in gone if text in record.text] == []
+    assert [text for text, is_gone in zip(said, dropped, strict=True) if not is_gone and text not in record.text] == []
+    assert record.words.unwanted == tuple((seq, 0) for seq, _ in gone)
+    assert record.words.whole == tuple((seq, 0) for seq in seqs if (seq, said[seq // 2]) not in gone)
+    assert record.words.tokens == never.words.tokens
+    assert (record.score, record.said, record.kept) == (never.score, never.said, never.kept)
 
 
 def _plain(text: str) -> str:

@@ -31,9 +31,11 @@ from gemini_companion.engine.facts.retention import (
     placed_facts,
     retention_of,
 )
+from gemini_companion.engine.facts.statements import Statement, Unwanted
 from gemini_companion.engine.facts.word_sets import words_of_texts
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.retention import MissingFact, Retention
+from gemini_companion.engine.history.part import text_of
+from gemini_companion.engine.history.retention import KeptWords, MissingFact, Retention
 from gemini_companion.engine.record.record import write_record
 
 Verdict: TypeAlias = Literal["pass", "repair", "refuse"]
@@ -94,6 +96,8 @@ class Gated(NamedTuple):
     """What a repair should bring back, the most worthy first: the newly hidden facts that the snapshot left out."""
     is_made_up_for: bool = False
     """The snapshot says too little by itself, and a record beside it makes up for that."""
+    words: KeptWords | None = None
+    """What that record has."""
 
 
 class Evidence:
@@ -106,6 +110,7 @@ class Evidence:
         fresh: Sequence numbers of what is newly hidden, which its author was shown; `None` for all.
         also: Other texts that a snapshot may rest on: the system instruction, the user's guidance, the editor's state.
         let_go: Rules that the user released: nobody misses them.
+        unwanted: What else the user said and does not want kept: nobody misses that either.
         earlier: How many of the first sources are snapshots that came with a file.
         later: Contents behind the hidden ones, which may say that a task is done.
         strangers: Gives the texts of other contents that the cache knows, and that are not in memory.
@@ -122,6 +127,7 @@ class Evidence:
         fresh: Collection[int] | None = None,
         also: Iterable[str] = (),
         let_go: Iterable[str] = (),
+        unwanted: Unwanted | None = None,
         later: Collection[Content] = (),
         earlier: int = 0,
         strangers: Callable[[], Iterator[str]] = lambda: iter(()),
@@ -132,6 +138,7 @@ class Evidence:
         self._kept = tuple(kept)
         self._beside = beside
         self._also = tuple(also)
+        self._unwanted, self._earlier = unwanted, earlier
         self._cache = cache or FactCache()
         released = Haystack(let_go, poll=poll)
         standing = Haystack(chain(self._kept, map(text_of_content, beside)), poll=poll)
@@ -139,7 +146,7 @@ class Evidence:
         """The facts that count, as many as are looked for."""
         self._elsewhere: list[Wanted] = []
         """Those of them that do not stand beside the snapshot."""
-        for place, fact in placed_facts(sources, later=later, cache=self._cache, poll=poll):
+        for place, fact in placed_facts(self._without_unwanted(), later=later, cache=self._cache, poll=poll):
             if len(self._wanted) == LOOKED_FOR:
                 break
             poll()
@@ -150,7 +157,6 @@ class Evidence:
             if not standing.has(wanted.needle):
                 self._elsewhere.append(wanted)
         self._not_in_memory = strangers
-        self._earlier = earlier
         words = self._cache.words_of(sources, beside, poll)
         self._words = words | words_of_texts((*self._kept, *self._also), poll)
         self._is_fresh = [fresh is None or source.seq in fresh for source in sources]
@@ -218,6 +224,7 @@ class Evidence:
             earlier=self._earlier,
             standing=(snapshot, *self._kept),
             beside=self._beside,
+            unwanted=self._unwanted,
             cache=self._cache,
             poll=poll,
         )
@@ -242,7 +249,21 @@ class Evidence:
             own_score=own_score,
             lost=tuple(MissingFact(kind=one.fact.kind, text=shown(one.fact)) for one in lost),
             is_made_up_for=own_score < options.floor,
+            words=record.words,
         )
+
+    def _without_unwanted(self) -> Sequence[FactSource]:
+        """The sources without what the person does not want kept: no fact that stands there alone is looked for."""
+        if not self._unwanted:
+            return self._sources
+        left: list[FactSource] = []
+        for place, (source, known) in enumerate(zip(self._sources, self._cache.looked_up(self._sources), strict=True)):
+            if place >= self._earlier and known.by_user and not (known.is_output or source.ide_context):
+                said = self._cache.statements(source)
+                gone = [one for one in said if self._unwanted.has(one, source.seq)]
+                source = _cut_out(source, gone) if gone else source
+            left.append(source)
+        return left
 
     def _counts(self, wanted: Wanted) -> bool:
         return wanted.fact.kind in FLOOR_KINDS and self._is_fresh[wanted.place]
@@ -295,6 +316,14 @@ def _without_done(missing: list[Wanted], snapshot: str) -> list[Wanted]:
         return missing
     ticked = tuple(ticked_in(snapshot))
     return [one for one in missing if one.fact.kind != "task" or not is_told_over(one.fact, ticked)]
+
+
+def _cut_out(source: FactSource, statements: Sequence[Statement]) -> FactSource:
+    parts = list(source.content.parts)
+    for one in reversed(statements):
+        text = text_of(parts[one.part]) or ""
+        parts[one.part] = {**parts[one.part], "text": text[: one.start] + text[one.end :]}
+    return FactSource(source.index, Content(role=source.content.role, parts=tuple(parts)), source.seq)
 
 
 def _is_told(wanted: Wanted, standing: Haystack) -> bool:

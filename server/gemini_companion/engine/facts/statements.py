@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.facts.patterns import ERROR_HINTS, hinted, lazy
@@ -33,6 +33,8 @@ _MARKS_BEHIND: Final = "\"'”’»」』)）*_ \t"
 """Closing quotes and emphasis behind a sentence's last sign."""
 _BEGINNING: Final = 80
 """Characters of a word that tell whether it is a name."""
+TRIFLE: Final = 7.5
+"""Tokens below which a statement counts as said where it was said, whatever else is the same."""
 _LONGEST_TEXT: Final = 400_000
 """Characters of one text that are read as statements; what is behind them is material."""
 
@@ -51,6 +53,32 @@ class Statement(NamedTuple):
     """It was pasted, fenced or quoted: nobody's own words."""
     same: int
     """Equal for texts that differ in capitals and blanks alone."""
+
+
+class Unwanted:
+    """What the person said and does not want kept.
+
+    The same words said earlier are not wanted either; said again later, they are meant anew. Of a trifle, such as a
+    yes, only the one that was pointed at is not.
+    """
+
+    def __init__(self, said: Iterable[tuple[int, str]] = ()) -> None:
+        """`said` has the sequence number of the entry that a statement stands in, and the statement."""
+        self._at = {(seq, same_as(text)) for seq, text in said}
+        self._last: dict[int, int] = {}
+        for seq, same in self._at:
+            self._last[same] = max(seq, self._last.get(same, 0))
+
+    def __bool__(self) -> bool:
+        return bool(self._at)
+
+    def has(self, statement: Statement, seq: int) -> bool:
+        """Whether a statement of the entry with this number is among it."""
+        if statement.is_material:
+            return False
+        if statement.tokens < TRIFLE:
+            return (seq, statement.same) in self._at
+        return seq <= self._last.get(statement.same, 0)
 
 
 def tokens_in(text: str) -> float:

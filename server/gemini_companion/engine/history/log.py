@@ -18,7 +18,7 @@ from gemini_companion.engine.history.entry import Cut, LogEntry
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
 from gemini_companion.engine.history.loop_entry import LoopEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
-from gemini_companion.engine.history.retention import LineSource, Retention
+from gemini_companion.engine.history.retention import KeptWords, LineSource, Retention
 from gemini_companion.engine.history.shown import Shown
 from gemini_companion.engine.history.tool_entries import (
     AllowanceEntry,
@@ -194,6 +194,8 @@ class CompressionEntry(LogEntry, tag="compression", frozen=True, kw_only=True):
     cuts: tuple[Cut, ...] = ()
     sources: tuple[LineSource, ...] = ()
     """Where lines of the snapshot come from, as far as its author said so."""
+    words: KeptWords | None = None
+    """What the record beside its snapshot has; `None` where there is none."""
     preview_id: str | None = None
     """The preview that was applied, if one was."""
     from_file: bool = False
@@ -249,6 +251,16 @@ class UnpinEntry(LogEntry, tag="unpin", frozen=True, kw_only=True):
     pin_id: str
 
 
+class StatementEntry(LogEntry, tag="statement", frozen=True, kw_only=True):
+    """A statement of the person's that no compression need keep from here on, or that is to be kept again."""
+
+    at: int
+    """Sequence number of the entry that it stands in."""
+    text: str
+    """Word for word: where sentences are told apart in another way some day, it is found again."""
+    is_kept: bool = False
+
+
 class ConstraintEntry(LogEntry, tag="constraint", frozen=True, kw_only=True):
     """A constraint as it is from here on; the newest of an id holds."""
 
@@ -299,6 +311,7 @@ Entry: TypeAlias = (
     | PinEntry
     | UnpinEntry
     | ConstraintEntry
+    | StatementEntry
     | ModelChangeEntry
     | RatingEntry
     | ResumeEntry

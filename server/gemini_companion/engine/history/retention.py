@@ -33,6 +33,27 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Paths, addresses and numbers of the snapshot that never occurred in what it replaces, at most 50."""
 
 
+class KeptWords(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What a record beside a snapshot has of what was said. A statement is named by the number of the entry that it
+    stands in and its own number there, from 0.
+    """
+
+    whole: tuple[tuple[int, int], ...] = ()
+    """Of the person's statements those that stand in the request word for word."""
+    cut: tuple[tuple[int, int], ...] = ()
+    """Those of which only the beginning does."""
+    unwanted: tuple[tuple[int, int], ...] = ()
+    """Those that the person did not want kept."""
+    tokens: int = 0
+    """Tokens of the person's words in it."""
+    budget: int = 0
+    """How many it could have had."""
+    model: int = 0
+    """How many statements of the model's it has,"""
+    calls: int = 0
+    """and of how many calls it has a line."""
+
+
 class LineSource(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Where a line of a snapshot comes from."""
 

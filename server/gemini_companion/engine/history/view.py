@@ -31,6 +31,7 @@ from gemini_companion.engine.history.log import (
     PromptEntry,
     ReplyEntry,
     ResumeEntry,
+    StatementEntry,
     SteerEntry,
     ToolResultEntry,
     TurnEndEntry,
@@ -66,6 +67,8 @@ class History(Fold):
         """All that were ever installed, oldest first."""
         self.preview: PreviewEntry | None = None
         """The newest preview of a person's that is neither applied, superseded nor discarded."""
+        self.unwanted: dict[tuple[int, str], None] = {}
+        """What the person said that no compression need keep: the entry that it stands in, and the statement."""
         self.masks = Masks()
         """What is shown shortened. Changed by `apply` alone."""
         self._pinned = PinnedTexts()
@@ -160,6 +163,10 @@ class History(Fold):
                 self._change_view()
             case PinEntry() | UnpinEntry() | ConstraintEntry():
                 self._see_to_pinned(self._pinned.take_in(entry))
+            case StatementEntry(is_kept=True):
+                self.unwanted.pop((entry.at, entry.text), None)
+            case StatementEntry():
+                self.unwanted[entry.at, entry.text] = None
             case MaskEntry():
                 if self.masks.take_in(entry, newest_results(self._items)):
                     self._items, self._last = self.masks.applied(self._items, self.measure), {}

@@ -13,12 +13,13 @@ from typing import Final, Literal, NamedTuple
 
 from gemini_companion.engine.facts.actions import read_actions, verb_of
 from gemini_companion.engine.facts.content_text import text_of_content
-from gemini_companion.engine.facts.fact import FactSource
+from gemini_companion.engine.facts.fact import FactSource, Known
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.facts.retention import FactCache
-from gemini_companion.engine.facts.statements import Statement, same_as, statements_of
+from gemini_companion.engine.facts.statements import TRIFLE, Statement, Unwanted, same_as, statements_of
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import text_of
+from gemini_companion.engine.history.retention import KeptWords
 from gemini_companion.engine.record.outputs import Line, lines_of_calls, names_in
 
 INTRODUCTION: Final = (
@@ -54,8 +55,6 @@ _LONGEST: Final = 400.0
 """Tokens to which a statement is cut in any case: nobody says that much in one sentence."""
 _SHORTEST: Final = 40.0
 """Tokens to which none is cut for want of room; some are left out before."""
-_TRIFLE: Final = 7.5
-"""Tokens below which a statement counts as said where it was said, whatever else is the same."""
 _NEWEST_CALLS: Final = 1_000
 """Calls whose outputs are looked at; of those before them, what changed a file is named."""
 _NAMES_IN: Final = 80_000
@@ -84,15 +83,21 @@ class Record(NamedTuple):
     """Statements that carry some."""
     kept: int
     """Of them, how many stand word for word."""
+    words: KeptWords = KeptWords()
+    """Which of the person's stand, and how much of the rest."""
 
 
 class _Said:
     """A statement in its place, and how much of it is quoted."""
 
-    __slots__ = ("at", "order", "quoted", "statement", "voice", "worth")
+    __slots__ = ("at", "name", "order", "quoted", "statement", "voice", "worth")
 
-    def __init__(self, at: int, order: int, voice: Voice, statement: Statement, worth: float) -> None:
+    def __init__(
+        self, at: int, name: tuple[int, int], order: int, voice: Voice, statement: Statement, worth: float
+    ) -> None:
         self.at = at
+        self.name = name
+        """As `KeptWords` names it."""
         self.order = order
         """Its number among the statements of its content."""
         self.voice: Voice = voice
@@ -113,7 +118,16 @@ class _Said:
         """Quote no more than so many tokens. What it costs."""
         if self.statement.tokens > longest:
             self.quoted = longest / self.statement.tokens
+        return self.cost
+
+    @property
+    def cost(self) -> float:
+        """Tokens of what is quoted of it."""
         return self.quoted * self.statement.tokens + _EACH
+
+    def is_of_person(self, *, whole: bool) -> bool:
+        """Whether it is a person's, and quoted whole or not."""
+        return self.voice == "user" and (self.quoted == 1) == whole
 
 
 def write_record(
@@ -124,6 +138,7 @@ def write_record(
     earlier: int = 0,
     standing: Iterable[str] = (),
     beside: Sequence[Content] = (),
+    unwanted: Unwanted | None = None,
     cache: FactCache | None = None,
     poll: Callable[[], None] = lambda: None,
 ) -> Record:
@@ -136,16 +151,23 @@ def write_record(
         earlier: How many of the first sources are snapshots of before, which are no person's words.
         standing: Texts that stand in the request: the snapshot, rules. What they say is not said again.
         beside: Contents that do: the tail.
+        unwanted: What the person does not want kept: it is not quoted, and nobody misses it.
         cache: Saves reading the same contents again.
         poll: Called often; what it raises ends the work.
     """
-    said = list(_read(sources, earlier, cache or FactCache(), poll))
+    said: list[_Said] = []
+    dropped: list[tuple[int, int]] = []
+    for one in _read(sources, earlier, cache or FactCache(), poll):
+        if one.voice == "user" and unwanted and unwanted.has(one.statement, one.name[0]):
+            dropped.append(one.name)
+        else:
+            said.append(one)
     stands = _Standing(standing, beside, poll)
     newest = {(one.voice, one.statement.same): place for place, one in enumerate(said)}
     again: dict[int, int] = {}
     covered: set[int] = set()
     for place, one in enumerate(said):
-        if one.statement.tokens < _TRIFLE:
+        if one.statement.tokens < TRIFLE:
             continue
         if (last := newest[one.voice, one.statement.same]) != place:
             again[place] = last
@@ -164,7 +186,8 @@ def write_record(
             most = min(most, MODEL_PROSE * prose)
         chosen.update(_chosen(said, voice, most, lambda place: place not in again and place not in covered))
     lines = list(_quoted([said[place] for place in sorted(chosen)], sources))
-    lines += _calls(sources, budget(CALLS), (*stands.names, *(line.text for line in lines)), beside, poll)
+    calls = list(_calls(sources, budget(CALLS), (*stands.names, *(line.text for line in lines)), beside, poll))
+    lines += calls
     lines.sort(key=lambda line: line.at)
     kept = chosen | covered
     kept.update(place for place, last in again.items() if last in kept)
@@ -175,6 +198,15 @@ def write_record(
         score=round(sum(weights[place] for place in kept) / whole, 4) if whole else 1.0,
         said=len(telling),
         kept=sum(place in kept for place in telling),
+        words=KeptWords(
+            whole=tuple(said[place].name for place in sorted(kept) if said[place].is_of_person(whole=True)),
+            cut=tuple(said[place].name for place in sorted(kept) if said[place].is_of_person(whole=False)),
+            unwanted=tuple(dropped),
+            tokens=int(sum(said[place].cost for place in chosen if said[place].voice == "user")),
+            budget=math.ceil(budget(WORDS)),
+            model=sum(said[place].voice == "model" for place in chosen),
+            calls=len(calls),
+        ),
     )
 
 
@@ -183,19 +215,44 @@ def read_record(lines: Iterable[str]) -> list[str]:
     return [said for line in lines if (said := line.strip().removeprefix("user: ").removeprefix("model: "))]
 
 
-def _read(sources: Sequence[FactSource], earlier: int, cache: FactCache, poll: Callable[[], None]) -> Iterator[_Said]:
-    after_result = False
+class Heard(NamedTuple):
+    """What is said in a content."""
+
+    at: int
+    """Its index."""
+    known: Known
+    seq: int
+    first: int
+    """The number, among all of the entry, of the first of its statements."""
+    statements: Sequence[Statement]
+
+
+def statements_in(
+    sources: Sequence[FactSource], cache: FactCache, poll: Callable[[], None] = lambda: None
+) -> Iterator[Heard]:
+    """All that is said in contents. An entry may have several, which follow each other."""
+    seq, first = -1, 0
     for at, (source, known) in enumerate(zip(sources, cache.looked_up(sources), strict=True)):
         poll()
         if source.ide_context:
             continue
+        if source.seq != seq:
+            seq, first = source.seq, 0
+        statements = () if known.is_output else cache.statements(source)
+        yield Heard(at, known, seq, first, statements)
+        first += len(statements)
+
+
+def _read(sources: Sequence[FactSource], earlier: int, cache: FactCache, poll: Callable[[], None]) -> Iterator[_Said]:
+    after_result = False
+    for at, known, seq, first, statements in statements_in(sources, cache, poll):
         if known.is_output:
             after_result = True
             continue
         voice: Voice = "user" if known.by_user and at >= earlier else "model"
-        for order, one in enumerate(cache.statements(source)):
+        for order, one in enumerate(statements):
             worth = one.worth + (_AFTER_RESULT if voice == "model" and after_result and order == 0 else 0.0)
-            yield _Said(at, order, "material" if one.is_material else voice, one, worth)
+            yield _Said(at, (seq, first + order), order, "material" if one.is_material else voice, one, worth)
         after_result = False
 
 

@@ -11,14 +11,17 @@ from gemini_companion.protocol.types import (
     ApplyParams,
     CompressionParams,
     CompressParams,
+    KeepStatementParams,
+    KeptParams,
     RateParams,
     SessionParams,
     UndoParams,
 )
 from gemini_companion.sessions.compression.cost import verdict_now
+from gemini_companion.sessions.compression.kept import keep_statement, kept_report
 from gemini_companion.sessions.compression.preview import apply_preview, discard_preview
 from gemini_companion.sessions.compression.rating import rate
-from gemini_companion.sessions.compression.results import CompressionSources
+from gemini_companion.sessions.compression.results import CompressionSources, KeptReport
 from gemini_companion.sessions.compression.sources import snapshot_sources
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_state import Wish
@@ -73,3 +76,11 @@ async def list_(host: Host, params: SessionParams) -> CompressionList:
 
 async def sources(host: Host, params: CompressionParams) -> CompressionSources:
     return await snapshot_sources(await host.load(params.session_id), params.compression_id)
+
+
+async def kept(host: Host, params: KeptParams) -> KeptReport:
+    return await kept_report(await host.load(params.session_id), params.compression_id, params.contains)
+
+
+async def keep(host: Host, params: KeepStatementParams) -> None:
+    await keep_statement(await host.hold(params.session_id), params.statement_id, is_kept=params.is_kept)

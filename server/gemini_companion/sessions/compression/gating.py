@@ -20,6 +20,7 @@ from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import FactCache
+from gemini_companion.engine.facts.statements import Unwanted
 from gemini_companion.engine.history.appending import CONTENT_KINDS
 from gemini_companion.engine.history.compose import span as within
 from gemini_companion.engine.history.content import user_text
@@ -27,7 +28,7 @@ from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, Entry, IdeContextEntry
 from gemini_companion.engine.history.part import text_of
-from gemini_companion.engine.history.retention import MissingFact, Retention
+from gemini_companion.engine.history.retention import KeptWords, MissingFact, Retention
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.compression.summariser import Written
 from gemini_companion.sessions.session import Session
@@ -80,6 +81,11 @@ class Admission(NamedTuple):
         return self.gated.appendix if self.gated else ""
 
     @property
+    def words(self) -> KeptWords | None:
+        """What the record in it has; `None` where there is none."""
+        return self.gated.words if self.gated else None
+
+    @property
     def retention(self) -> Retention | None:
         """What was kept."""
         return self.gated.retention if self.gated else None
@@ -115,6 +121,7 @@ class SnapshotGate:
         let_go = tuple(
             one.text for one in history.constraints.all() if one.state == "released" and one.text not in pins
         )
+        unwanted = Unwanted(history.unwanted)
         also = (session.system_instruction or "", guidance, *_environment(session))
         beside = tuple(span.beside)
 
@@ -127,6 +134,7 @@ class SnapshotGate:
                 fresh=span.fresh,
                 also=(*also, *_editor_states(entries)),
                 let_go=let_go,
+                unwanted=unwanted,
                 earlier=len(imported),
                 strangers=partial(_put_away_elsewhere, entries, session.fact_cache, span.hides),
                 later=[item.content for item in beside if item.seq > span.hides[1] and item.kind in _SAID],

@@ -23,6 +23,7 @@ from gemini_companion.engine.history.log import (
     DiscardEntry,
     PinEntry,
     PreviewEntry,
+    StatementEntry,
     Trigger,
     TurnEndEntry,
     UnpinEntry,
@@ -209,17 +210,19 @@ class _ApplyRun(CompressionRun):
             replacement=with_appendix(entry.replacement, entry.snapshot_at, admission.appendix),
             sources=carried_sources(text, (), preview.result.snapshot, preview.sources),
             result=judged(entry.result, admission),
+            words=admission.words,
         )
 
 
 def _has_other_rules(session: Session, preview: PreviewEntry) -> bool:
-    """Whether a rule was set, released or withdrawn since the preview was made: its appendix may say one that is gone.
+    """Whether a rule was set, released or withdrawn since the preview was made, or a statement is not wanted any more:
+    its appendix may say what is gone.
 
     One that was released meanwhile would go on to hold as something that the user said.
     """
     later = session.history.entries.since(preview.base_seq + 1)
     return any(
-        isinstance(entry, PinEntry | UnpinEntry | ConstraintEntry)
+        isinstance(entry, PinEntry | UnpinEntry | ConstraintEntry | StatementEntry)
         or (isinstance(entry, TurnEndEntry) and entry.outcome == "replaced")
         for entry in later
     )

@@ -181,7 +181,8 @@ class CompressionRun:
         verdict = verdict_of_plan(session, self.choice, plan, counts, admission.written.snapshot)
         result = msgspec.structs.replace(judged(result, admission), verdict=verdict)
         entry = self._entry(change, result)
-        entry = msgspec.structs.replace(entry, sources=sources_of_lines(session.history, entry, admission.written))
+        sources = sources_of_lines(session.history, entry, admission.written)
+        entry = msgspec.structs.replace(entry, sources=sources, words=admission.words)
         if self.compression.is_preview:
             kept = await keep_preview(session, self.compression, entry, plan.base_version, self.basis)
             return self.compression.complete(as_preview(kept))

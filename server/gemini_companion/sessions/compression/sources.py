@@ -32,11 +32,11 @@ async def snapshot_sources(session: Session, compression_id: str) -> Compression
     Lines of which nobody said so are looked for in what is hidden; a line whose source cannot be told is left out.
     Raises `CompressionNotFound`.
     """
-    entry = _find(session, compression_id)
+    entry = find_compression(session, compression_id)
     sources = session.history.sources.copied()
 
     def look(poll: Poll) -> tuple[SourcedLine, ...]:
-        hidden = _hidden(sources, entry)
+        hidden = hidden_items(sources, entry)
         items = {item.seq: item for item in hidden}
         return tuple(
             _line(source.line, found)
@@ -63,14 +63,15 @@ def _line(line: int, found: list[Item]) -> SourcedLine:
     )
 
 
-def _hidden(sources: Sources, entry: CompressionEntry) -> list[Item]:
+def hidden_items(sources: Sources, entry: CompressionEntry) -> list[Item]:
     """The contents behind a snapshot, as they were, without the editor's state."""
     if entry.hides is None:
         return []
     return [item for item in within(sources, *entry.hides) if item.seq not in entry.keeps and item.kind != "ide"]
 
 
-def _find(session: Session, compression_id: str) -> CompressionEntry:
+def find_compression(session: Session, compression_id: str) -> CompressionEntry:
+    """A compression that was ever installed, or the preview. Raises `CompressionNotFound`."""
     history = session.history
     if history.preview is not None and history.preview.compression_id == compression_id:
         return history.preview.compression
