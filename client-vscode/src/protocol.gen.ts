@@ -1479,6 +1479,8 @@ export interface KeptReport {
   readonly modelStatements?: number;
   /** Calls that have a line. */
   readonly calls?: number;
+  /** Nothing of it holds yet; applied, it keeps what is wanted then. */
+  readonly isPreview?: boolean;
   /** Whether the next compression will keep others, for the person has set it so since. */
   readonly isOutdated?: boolean;
 }

@@ -757,6 +757,7 @@ export const keptReport = v.object({
   budget: v.exactOptional(integer),
   modelStatements: v.exactOptional(integer),
   calls: v.exactOptional(integer),
+  isPreview: v.exactOptional(v.boolean()),
   isOutdated: v.exactOptional(v.boolean()),
 });
 

@@ -23,6 +23,8 @@ export interface ActionNeeds {
   readonly typed: () => void;
   /** Put text into the composer. */
   readonly insert: (text: string) => void;
+  /** Show what a compression keeps word for word. */
+  readonly showKept: (compressionId: string) => void;
   /** The person knows that the offline model answers. */
   readonly knowOffline: () => void;
   /** A page or a model sent something that is none of ours. */
@@ -92,7 +94,9 @@ export class Actions {
         await this.#compression(message);
         return;
       case "compress":
-        await (message.preview ? compressions.preview(message) : compressions.compress(message.guided));
+        await (message.preview
+          ? compressions.preview(message)
+          : compressions.compress(message.guided, message.strategy));
         return;
       case "rule":
         await chat.daemon.request("gemini/constraints/set", {
@@ -272,6 +276,9 @@ export class Actions {
         return compressions.view(compressionId);
       case "compare":
         return compressions.compare(compressionId);
+      case "kept":
+        this.needs.showKept(compressionId);
+        return;
       case "edit":
         return compressions.edit(compressionId);
       case "apply":

@@ -113,6 +113,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     reporter,
     editor,
     typed: () => typed.fire(),
+    showKept: (compressionId) => void view.command({ do: "openKept", compressionId }),
     insert: (text) => void view.command({ do: "insert", text }),
     knowOffline: () => void context.globalState.update(KNOWS_OFFLINE, true).then(() => chat.dismissFault()),
     log,
@@ -210,6 +211,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   command("stop", () => chat.prompts.stop());
   command("chooseModel", () => chooseModel());
   command("pinSelection", () => pinSelection());
+  command("kept", () => view.command({ do: "openKept" }));
   command("rules", () => view.command({ do: "openRules" }));
   command("statistics", () => view.command({ do: "openStatistics" }));
   command("memory", () => view.command({ do: "openMemory" }));

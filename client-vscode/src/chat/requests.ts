@@ -70,6 +70,19 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
         ...(text === undefined ? {} : { text }),
       });
     }
+    case "kept": {
+      const { compressionId } = request;
+      return openSession(chat).sessionId === undefined
+        ? Promise.resolve({})
+        : daemon.request("gemini/kept", {
+            ...openSession(chat),
+            ...(compressionId === undefined ? {} : { compressionId }),
+          });
+    }
+    case "keepStatement": {
+      const { statementId, isKept } = request;
+      return daemon.request("gemini/kept/set", { sessionId: await chat.session(), statementId, isKept });
+    }
     case "toolRules":
       return ofChat(chat, await daemon.request("gemini/rules", openSession(chat)));
     case "revokeToolRule": {

@@ -3,6 +3,7 @@ import { ProgressLocation, window } from "vscode";
 import { visibleText } from "../chat/pure/history.js";
 import { number } from "../chat/pure/numbers.js";
 import { DaemonFault } from "../daemon/port.js";
+import type { StrategyName } from "../panel/compressionWords.js";
 import { COMPRESSION_STATUSES } from "../panel/statuses.js";
 import type { CompressionInfo, CompressionResult, CompressionStatusReport } from "../protocol.gen.js";
 import { attempt, type AttemptNeeds } from "./attempts.js";
@@ -32,9 +33,9 @@ export class Compressions {
     this.#undos = new WaitingUndos(needs);
   }
 
-  /** Compress, with guidance if the person wants to give some. */
-  async compress(guided: boolean): Promise<void> {
-    const guidance = guided ? await askGuidance(this.needs.chat.t) : {};
+  /** Compress, with guidance if the person wants to give some; by another strategy than the settings name, if one is given. */
+  async compress(guided: boolean, strategy?: StrategyName): Promise<void> {
+    const guidance = guided ? await askGuidance(this.needs.chat.t) : strategy === undefined ? {} : { strategy };
     if (guidance === undefined) return;
     await this.#run({ preview: false, ...guidance });
   }

@@ -1,5 +1,6 @@
 /** What the page posts. It shows what a model wrote, so it is not trusted: whatever is not exactly one of these is dropped. */
 import * as v from "valibot";
+import { STRATEGIES } from "./compressionWords.js";
 import { LONGEST_FACT, LONGEST_RULE } from "./limits.js";
 import { actionSchema } from "./rows.js";
 import { index, nameIn, text, word, type Of } from "./schema.js";
@@ -32,6 +33,9 @@ const requestSchema = v.variant("do", [
     scope: v.exactOptional(v.picklist(["session", "project"])),
     text: v.exactOptional(v.pipe(text, v.maxLength(LONGEST_RULE))),
   }),
+  /** What a compression keeps word for word; without an id the newest in force. */
+  ask("kept", { compressionId: v.exactOptional(word) }),
+  ask("keepStatement", { statementId: word, isKept: v.boolean() }),
   /** The rules of consent. */
   ask("toolRules", {}),
   ask("revokeToolRule", { ruleId: word }),
@@ -122,6 +126,7 @@ const fromPageSchema = v.variant("type", [
   post("compress", {
     preview: v.boolean(),
     guided: v.boolean(),
+    strategy: v.exactOptional(nameIn(STRATEGIES)),
     upTo: v.exactOptional(word),
     from: v.exactOptional(word),
   }),

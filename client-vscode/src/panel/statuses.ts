@@ -135,6 +135,7 @@ export const NOTICE_LEVELS = {
 export const COMPRESSION_ACTIONS = {
   view: { label: "View snapshot" },
   compare: { label: "Compare" },
+  kept: { label: "What is kept" },
   edit: { label: "Edit" },
   apply: { label: "Apply" },
   discard: { label: "Discard" },
@@ -171,7 +172,7 @@ export interface DividerLook extends AnnouncedStatus {
   readonly isProminent?: true;
   /** Stands in the chat as Markdown. */
   readonly isInMarkdown?: true;
-  /** In this order. `undo` shows only where it is possible, `view` only where there is a snapshot. */
+  /** In this order. `undo` shows only where it is possible, `view` only where there is a snapshot, `kept` only where words are quoted beside it. */
   readonly actions: readonly CompressionAction[];
   /** What remains of them in a chat that another window holds. */
   readonly readOnlyActions: readonly CompressionAction[];
@@ -211,8 +212,8 @@ export const DIVIDER_STATES = {
     hasFacts: true,
     isUndoable: true,
     isInMarkdown: true,
-    actions: ["view", "compare", "undo", "rate"],
-    readOnlyActions: ["view", "compare"],
+    actions: ["view", "compare", "kept", "undo", "rate"],
+    readOnlyActions: ["view", "compare", "kept"],
   },
   truncated: {
     ...INACTIVE,
@@ -247,8 +248,8 @@ export const DIVIDER_STATES = {
     announcement: "The preview of the compression is ready",
     isProminent: true,
     isInMarkdown: true,
-    actions: ["apply", "edit", "compare", "discard"],
-    readOnlyActions: ["view", "compare"],
+    actions: ["apply", "edit", "compare", "kept", "discard"],
+    readOnlyActions: ["view", "compare", "kept"],
   },
   outdated: {
     ...INACTIVE,

@@ -5,6 +5,7 @@ import {
   constraint,
   constraintList,
   contextReport,
+  keptReport,
   mcpList,
   mcpLog,
   memoryAdded,
@@ -43,6 +44,8 @@ const commandSchema = v.variant("do", [
   /** With a query, everything ever said is searched for it. */
   v.object({ do: v.literal("openSessions"), query: v.exactOptional(v.string()) }),
   v.object({ do: v.literal("openRules") }),
+  /** Without an id of the newest compression in force. */
+  v.object({ do: v.literal("openKept"), compressionId: v.exactOptional(v.string()) }),
   v.object({ do: v.literal("openMemory") }),
   v.object({ do: v.literal("openStatistics") }),
   v.object({ do: v.literal("openSkills") }),
@@ -117,6 +120,8 @@ const resultSchemas = {
   stats,
   rules: constraintList,
   setRule: constraint,
+  kept: keptReport,
+  keepStatement: v.null(),
   toolRules: ruleList,
   revokeToolRule: ruleList,
   commands: slashCommandList,

@@ -25,6 +25,7 @@ const LOOKED_INTO: readonly FixtureName[] = [
   "meterOpen",
   "ruleProposed",
   "rulesOpen",
+  "keptOpen",
   "memoryOpen",
   "statisticsOpen",
   "recalled",

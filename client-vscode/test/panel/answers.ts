@@ -91,6 +91,38 @@ export const answers: PageResults = {
     compressionAt: 524_288,
   },
   stats,
+  kept: {
+    compressionId: "k1",
+    statements: [
+      ["4.0", "Fix the tokenizer: it drops the last character of every file that ends without a newline.", "whole"],
+      ["4.1", "Never change the public names of the tokenizer: two other teams import them.", "whole"],
+      ["4.2", "The office plant next to the window needs water on Fridays, by the way.", "whole"],
+      ["9.0", "The parser reads in chunks of 4,096 bytes, so look at what is left over in the buffer.", "whole"],
+      [
+        "9.1",
+        "Here is what the old team wrote about it in 2019, in one endless paragraph that I never finished.",
+        "cut",
+      ],
+      ["15.0", "Yes.", "whole"],
+      ["15.1", "Keep Python 3.11 in mind.", "no"],
+      ["21.0", "Measure before and after.", "whole"],
+      ["21.1", "And tell me if the fuzzers find anything.", "whole"],
+    ].map(([statementId = "", text = "", stands]) => ({
+      statementId,
+      text,
+      turnId: "t1",
+      stands: stands === "cut" || stands === "no" ? stands : "whole",
+      ...(statementId === "4.1" ? { constraintId: "n1" } : {}),
+      ...(statementId === "4.2" ? { isKept: false } : {}),
+    })),
+    whole: 7,
+    tokens: 1_204,
+    budget: 52_428,
+    modelStatements: 31,
+    calls: 204,
+    isOutdated: true,
+  },
+  keepStatement: null,
   rules: {
     constraints: [
       {

@@ -195,6 +195,10 @@ export function makeFixtures(now: number) {
       ...show({ rules: { inForce: 2, proposed: 1 } }),
       { type: "command", rev: 2, command: { do: "openRules" } },
     ],
+    keptOpen: [
+      ...show({ rules: { inForce: 2, proposed: 0 } }),
+      { type: "command", rev: 2, command: { do: "openKept" } },
+    ],
     statisticsOpen: [...show({}), { type: "command", rev: 2, command: { do: "openStatistics" } }],
     skillsOpen: [...show({}), { type: "command", rev: 2, command: { do: "openSkills" } }],
     serversOpen: [...show({}), { type: "command", rev: 2, command: { do: "openServers" } }],

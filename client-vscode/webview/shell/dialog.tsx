@@ -48,3 +48,9 @@ export function useListed<T>(key: string, ask: () => Promise<T>): Listed<T> {
   };
   return { ...asked, again, act };
 }
+
+/** Enough of a text to tell it from others by ear. */
+export function shorten(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ");
+  return line.length > 40 ? `${line.slice(0, 39)}…` : line;
+}

@@ -3,6 +3,7 @@ import { t } from "../strings.js";
 import { compress, newChat, openFind, showSnapshot, undoCompression } from "./actions.js";
 import { Icon } from "./icon.js";
 import { IconButton } from "./iconButton.js";
+import { KeptDialog } from "./kept.js";
 import { Menu, type MenuItem } from "./menu.js";
 import { MemoryDialog } from "./memory.js";
 import { Meter } from "./meter.js";
@@ -47,6 +48,7 @@ export function Header({ panel }: { readonly panel: PanelState }) {
       <Menu name="more" label={t("More")} items={moreItems(shell, panel)} class="popup-header popup-end" />
       <MeterDialog locale={locale} />
       <RulesDialog />
+      <KeptDialog locale={locale} />
       <MemoryDialog locale={locale} />
       <SkillsDialog locale={locale} />
       <ServersDialog />

@@ -92,6 +92,10 @@ export class Messages {
       case "openRules":
         shell.openPopup("rules");
         return;
+      case "openKept":
+        shell.kept.value = { compressionId: command.compressionId };
+        shell.openPopup("kept");
+        return;
       case "openMemory":
         shell.openPopup("memory");
         return;

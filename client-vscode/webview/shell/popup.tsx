@@ -55,7 +55,7 @@ function OpenPopup({ name, label, role = "dialog", class: className = "", childr
       const strayed = active === null || active === document.body || element.contains(active);
       if (!strayed) return;
       if (opener instanceof HTMLElement && opener.isConnected && opener !== document.body) opener.focus();
-      else shell.focusComposer();
+      else if (shell.popup.peek() === undefined) shell.focusComposer(); // else another one opens in its place, and has it
     };
   }, [name, shell]);
 

@@ -3,7 +3,7 @@ import { ruleStanding, RULE_STANDINGS } from "../../src/panel/rules.js";
 import type { Constraint } from "../../src/protocol.gen.js";
 import { t } from "../strings.js";
 import { AddLine } from "./addLine.js";
-import { DialogTitle, useListed } from "./dialog.js";
+import { DialogTitle, shorten, useListed } from "./dialog.js";
 import { FaultLine } from "./faultLine.js";
 import { Icon } from "./icon.js";
 import { Popup } from "./popup.js";
@@ -175,10 +175,4 @@ function sourceText({ source, scope }: Constraint): string {
     memory: t("from a memory file"),
   }[source];
   return scope === "project" ? t("{0}, all chats", from) : from;
-}
-
-/** Enough of a text to tell it from others by ear. */
-function shorten(text: string): string {
-  const line = text.trim().replace(/\s+/g, " ");
-  return line.length > 40 ? `${line.slice(0, 39)}…` : line;
 }

@@ -19,6 +19,7 @@ export type PopupName =
   | "mode"
   | "toolRules"
   | "rules"
+  | "kept"
   | "memory"
   | "skills"
   | "servers"
@@ -59,6 +60,8 @@ export class Shell {
   readonly find = signal<{ readonly query: string } | undefined>(undefined);
   /** What the list of chats was asked to look for when it was opened; a new object each time. */
   readonly searched = signal<{ readonly query: string }>({ query: "" });
+  /** Which compression the list of what is kept is about; without an id the newest in force. */
+  readonly kept = signal<{ readonly compressionId: string | undefined }>({ compressionId: undefined });
   readonly confirmation = signal<Confirmation | undefined>(undefined);
   /** What came of something that the person asked the page for, if it went wrong. */
   readonly note = signal<ErrorView | undefined>(undefined);

@@ -78,6 +78,10 @@ export class FakeDaemon implements DaemonPort {
         return { contents: this.sessions.get(sessionId) ?? [], version: 1, epoch: 1 };
       case "gemini/compression/list":
         return { compressions: [] };
+      case "gemini/kept":
+        return {};
+      case "gemini/kept/set":
+        return null;
       case "gemini/constraints":
         return { constraints: [] };
       case "gemini/models":

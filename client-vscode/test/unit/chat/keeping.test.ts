@@ -84,6 +84,25 @@ describe("rules", () => {
   });
 });
 
+describe("what a compression keeps", () => {
+  it("is asked for and set in the open session, and there is nothing in a chat that is not begun", async () => {
+    const made = await staged();
+    await made.chat.open("s1");
+    await answerPage(made.chat, { do: "kept" });
+    await answerPage(made.chat, { do: "kept", compressionId: "c1" });
+    await answerPage(made.chat, { do: "keepStatement", statementId: "4.2", isKept: false });
+    expect(made.daemon.calls.filter(({ method }) => method.startsWith("gemini/kept"))).toEqual([
+      { method: "gemini/kept", params: { sessionId: "s1" } },
+      { method: "gemini/kept", params: { sessionId: "s1", compressionId: "c1" } },
+      { method: "gemini/kept/set", params: { sessionId: "s1", statementId: "4.2", isKept: false } },
+    ]);
+    await made.chat.startNew();
+    made.daemon.calls.length = 0;
+    expect(await answerPage(made.chat, { do: "kept" })).toEqual({});
+    expect(made.daemon.calls).toEqual([]);
+  });
+});
+
 describe("memory files", () => {
   it("are listed, read anew and added to, whatever chat is open", async () => {
     const made = await staged();

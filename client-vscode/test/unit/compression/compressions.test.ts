@@ -87,6 +87,19 @@ const asked = (): (readonly [method: string, sessionId: unknown])[] =>
 /** The same but for lists, which every opened chat asks for. */
 const done = () => asked().filter(([method]) => method !== "gemini/compression/list");
 
+describe("a compression", () => {
+  it("is made by the strategy that is named, else by that of the settings", async () => {
+    made.daemon.answers["gemini/compress"] = () => Promise.resolve(result("COMPRESSED"));
+    await compressions.compress(false, "record");
+    await compressions.compress(false);
+    const params = made.daemon.calls.filter(({ method }) => method === "gemini/compress").map((call) => call.params);
+    expect(params).toEqual([
+      { sessionId: "s1", preview: false, strategy: "record" },
+      { sessionId: "s1", preview: false },
+    ]);
+  });
+});
+
 describe("an action on a compression", () => {
   const actions: [string, () => Promise<void>][] = [
     ["undo", () => compressions.undo()],

@@ -114,6 +114,20 @@ describe("a compression", () => {
     expect([...root.querySelectorAll(".divider .row-buttons > button")].map((one) => one.textContent)).toEqual(labels);
   });
 
+  it.each([
+    [{ state: "compressed", canUndo: true }, true],
+    [{ state: "preview" }, true],
+    [{ state: "compressed", canUndo: false }, false],
+    [{ state: "undone" }, false],
+  ] as const)("lists what it keeps word for word while that stands: %j", (change, lists) => {
+    show(divider({ ...change, result: { ...result, strategy: "record" } }));
+    const labels = [...root.querySelectorAll(".divider .row-buttons > button")].map((one) => one.textContent);
+    expect(labels.includes("What is kept")).toBe(lists);
+    if (!lists) return;
+    press("What is kept");
+    expect(sent).toEqual([{ type: "compression", do: "kept", compressionId: "1" }]);
+  });
+
   it("gives the reason when nothing was changed", () => {
     show(divider({ state: "unchanged", result: { ...result, message: "There is too little to compress." } }));
     expect(article("Not compressed").textContent).toContain("There is too little to compress.");

@@ -106,6 +106,12 @@ export class DividerView implements RowView {
     return canBeViewed && (state !== "undone" || result?.snapshot !== undefined);
   }
 
+  /** Whether what was said is quoted beside its snapshot, and no later compression took its place. */
+  #keepsWords(): boolean {
+    const { state, result, canUndo } = this.#row;
+    return result?.strategy === "record" && (state === "preview" || canUndo === true);
+  }
+
   /** Buttons are made anew only if other ones are needed: the focus is on one of them when it changes something. */
   #showButtons(): void {
     const { t } = this.#context.language;
@@ -150,7 +156,10 @@ export class DividerView implements RowView {
   #wantedButtons(): readonly CompressionAction[] {
     const { actions, readOnlyActions } = dividerLook(this.#row.state);
     return (this.#context.readOnly ? readOnlyActions : actions).filter(
-      (action) => (action !== "undo" || this.#showsUndo()) && (action !== "view" || this.#hasSnapshot()),
+      (action) =>
+        (action !== "undo" || this.#showsUndo()) &&
+        (action !== "view" || this.#hasSnapshot()) &&
+        (action !== "kept" || this.#keepsWords()),
     );
   }
 

@@ -15,7 +15,6 @@ from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionEntry, StatementEntry
 from gemini_companion.engine.history.part import text_of
-from gemini_companion.engine.history.retention import KeptWords
 from gemini_companion.engine.history.sources import within
 from gemini_companion.engine.record.record import statements_in
 from gemini_companion.sessions.compression.results import KeptReport, Statement
@@ -41,7 +40,7 @@ async def kept_report(session: Session, compression_id: str | None, contains: st
         return KeptReport()
     history, cache = session.history, session.fact_cache
     sources, rules, unwanted = history.sources.copied(), _Rules(history.standing), Unwanted(history.unwanted)
-    looked_for = contains.casefold()
+    is_preview, looked_for = entry.compression_id not in history.compressions, contains.casefold()
 
     def look(poll: Poll) -> KeptReport:
         listed: list[Statement] = []
@@ -63,7 +62,18 @@ async def kept_report(session: Session, compression_id: str | None, contains: st
                         constraint_id=rule.constraint_id if rule else None,
                     )
                 )
-        return _report(entry, words, listed, is_outdated=now_unwanted != set(words.unwanted))
+        return KeptReport(
+            compression_id=entry.compression_id,
+            statements=tuple(listed[-MOST_LISTED:]),
+            omitted=max(0, len(listed) - MOST_LISTED),
+            whole=len(words.whole),
+            tokens=words.tokens,
+            budget=words.budget,
+            model_statements=words.model,
+            calls=words.calls,
+            is_preview=is_preview,
+            is_outdated=now_unwanted != set(words.unwanted),
+        )
 
     return await in_thread(look, units=len(sources))
 
@@ -126,20 +136,6 @@ def _of_person(
             if not one.is_material:
                 text = (text_of(parts[one.part]) or "")[one.start : one.end].strip()
                 yield by_seq[heard.seq], (heard.seq, number), one, text
-
-
-def _report(entry: CompressionEntry, words: KeptWords, listed: Sequence[Statement], *, is_outdated: bool) -> KeptReport:
-    return KeptReport(
-        compression_id=entry.compression_id,
-        statements=tuple(listed[-MOST_LISTED:]),
-        omitted=max(0, len(listed) - MOST_LISTED),
-        whole=len(words.whole),
-        tokens=words.tokens,
-        budget=words.budget,
-        model_statements=words.model,
-        calls=words.calls,
-        is_outdated=is_outdated,
-    )
 
 
 class _Rules:

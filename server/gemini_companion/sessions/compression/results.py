@@ -59,5 +59,7 @@ class KeptReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     """Sentences of the model's that are quoted."""
     calls: int = 0
     """Calls that have a line."""
+    is_preview: bool = False
+    """Nothing of it holds yet; applied, it keeps what is wanted then."""
     is_outdated: bool = False
     """Whether the next compression will keep others, for the person has set it so since."""
