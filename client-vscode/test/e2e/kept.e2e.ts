@@ -71,7 +71,7 @@ test("what a person said is listed with its prompt, need not be kept, and is gon
   // A rule in force has its own list.
   await list.getByRole("searchbox").fill(RULE);
   await list.getByText("a rule in force").waitFor();
-  await list.getByRole("button", { name: /^Show the rule: / }).click();
+  await list.getByRole("button", { name: /^Show rules: / }).click();
   const rules = panel.frame.getByRole("dialog", { name: "Rules" });
   await rules.getByRole("list", { name: "Rules in force" }).getByText(RULE).waitFor();
   await keepPicture(set, "kept", "4-rules");

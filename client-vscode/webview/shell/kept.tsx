@@ -65,16 +65,18 @@ function KeptBody({ locale }: { readonly locale: string }) {
         <p class="quiet">{t("{0} older sentences are not listed.", formatCount(value.omitted, locale))}</p>
       )}
       {all.length > 0 && shown.length === 0 ? <p class="quiet">{t("No sentence says “{0}”.", filter.trim())}</p> : null}
-      <ul class="rule-list" aria-label={t("What you said")}>
-        {shown.map((statement) => (
-          <Sentence
-            key={statement.statementId}
-            statement={statement}
-            isPreview={value?.isPreview === true}
-            keep={isReadOnly ? undefined : keep}
-          />
-        ))}
-      </ul>
+      {shown.length === 0 ? null : (
+        <ul class="rule-list" aria-label={t("What you said")}>
+          {shown.map((statement) => (
+            <Sentence
+              key={statement.statementId}
+              statement={statement}
+              isPreview={value?.isPreview === true}
+              keep={isReadOnly ? undefined : keep}
+            />
+          ))}
+        </ul>
+      )}
     </>
   );
 }
@@ -155,7 +157,7 @@ function Sentence({ statement, isPreview, keep }: SentenceProps) {
           <button
             type="button"
             class="text-action"
-            aria-label={t("Show the rule: {0}", name)}
+            aria-label={t("Show rules: {0}", name)}
             onClick={() => shell.openPopup("rules")}
           >
             {t("Show Rules")}

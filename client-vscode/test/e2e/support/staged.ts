@@ -20,6 +20,7 @@ export async function prepare(page: Page): Promise<void> {
 function listenThrough({ stage, answers: prepared }: { readonly stage: string; readonly answers: PageResults }): void {
   const standIn = (value: unknown): unknown => {
     if (typeof value !== "object" || value === null) return value;
+    if (Object.keys(value).length === 0) return prepared.kept; // nothing is kept in a chat that was not compressed
     if ("byPart" in value) return prepared.context;
     if ("promptTokens" in value) return prepared.stats;
     if ("sessions" in value) return prepared.sessions;

@@ -93,7 +93,7 @@ describe("what is kept", () => {
   it("leads from a rule in force to the rules, which keep it", async () => {
     await show();
     expect(panel.has("button", /^Don’t keep: Never change the public names/)).toBe(false);
-    await panel.click("button", /^Show the rule: Never change the public names/);
+    await panel.click("button", /^Show rules: Never change the public names/);
     expect(panel.get("dialog", "Rules")).toBeDefined();
   });
 
