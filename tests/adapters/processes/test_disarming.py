@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.adapters.processes.git_folders import Walks, open_up
+from gemini_companion.adapters.processes.disarming import Disarmer
+from gemini_companion.adapters.processes.git_folders import MOST_HELD, Walks, open_up, repositories_in
+from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.runner import Runner
 from gemini_companion.adapters.processes.sandbox import Held, Sandboxes
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
@@ -669,6 +671,31 @@ def test_a_repository_behind_many_folders_that_a_command_made_is_found(tmp_path:
     inner.mkdir(parents=True)
     after = walks.look((str(tmp_path),), after=before)
     assert (str(inner) in after.named, after.is_partial) == (True, False)
+
+
+def test_all_repositories_that_were_found_are_looked_at(tmp_path: Path) -> None:
+    gits = [str(tmp_path / str(number) / ".git") for number in range(MOST_HELD + 1)]
+    for git in gits:
+        os.makedirs(git)
+    assert repositories_in((str(tmp_path),), gits, None, is_deep=False) == gits
+    assert repositories_in((str(tmp_path),), gits) == gits[:-1]
+
+
+def test_of_hooks_little_is_kept_however_long_they_are(tmp_path: Path) -> None:
+    hook = tmp_path / "x.git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(parents=True)
+    hook.write_bytes(bytes(200_000))
+    hook.chmod(0o755)
+    disarmer = Disarmer(Repositories({}, lambda name: None))
+    (kept,) = disarmer.look((str(tmp_path),), [str(tmp_path / "x.git")], [], []).values()
+    assert len(repr(kept)) < 1_000
+
+
+async def test_commands_run_on_where_one_made_submodules_deep_within_each_other(desk: Desk) -> None:
+    line = "for i in {1..400}; do mkdir modules; cd modules; touch config; done"
+    await desk.run(f"mkdir .git/modules; cd .git/modules; {line}")
+    async with asyncio.timeout(PATIENCE):
+        assert (await desk.run("echo here")).output.strip() == "here"
 
 
 async def test_a_repository_without_settings_gets_none_that_run_something(desk: Desk) -> None:

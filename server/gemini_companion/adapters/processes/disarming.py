@@ -11,6 +11,7 @@ Other commands may still run, and write. So everything is opened from the worksp
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import shlex
@@ -218,7 +219,9 @@ def _hooks(opened: Folder) -> Iterator[tuple[str, object]]:
                 continue
             found = entry.stat(follow_symlinks=False)
             if stat.S_ISLNK(found.st_mode) or (stat.S_ISREG(found.st_mode) and found.st_mode & 0o111):
-                yield os.path.join("hooks", entry.name), _text(inner, entry.name)
+                text = _text(inner, entry.name)  # many may be long: only what tells it apart is kept
+                is_text = isinstance(text, bytes)
+                yield os.path.join("hooks", entry.name), hashlib.sha256(text).digest() if is_text else text
     finally:
         inner.close()
 

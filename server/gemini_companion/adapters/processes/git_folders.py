@@ -24,10 +24,10 @@ DECIDING: Final = ("hooks", "config", "config.worktree", "commondir", "gitdir")
 """In a repository's folder: what runs, and where `git` looks for that."""
 MOST_HELD: Final = 100
 """Repositories, those of submodules and worktrees among them, that are held fast."""
-MOST_FOUND: Final = 20_000
-"""Those that are looked at after a command."""
 MOST_FOLDERS: Final = 50_000
 """Folders of a workspace folder that are looked at for repositories, the outer ones first."""
+_MOST_OF_MODULES: Final = 20_000
+"""Folders that are looked through for submodules of a repository."""
 _MOST_NEW: Final = 10
 """Times as many are looked at after a command if there were fewer before it: it must not hide something behind many."""
 _MOST_OF_POINTER: Final = 1 << 20
@@ -236,23 +236,29 @@ def open_up(path: str, status: os.stat_result, rights: int = stat.S_IRUSR | stat
                 os.close(folder)
 
 
-def repositories_in(places: Sequence[str], gits: Iterable[str], most: int = MOST_HELD) -> list[str]:
-    """The folders, in places that commands may write into, of the repositories that are or are meant by `gits`, with
-    those of their submodules and worktrees, and what these share: real paths, at most `most`.
+def repositories_in(
+    places: Sequence[str], gits: Iterable[str], most: int | None = MOST_HELD, *, is_deep: bool = True
+) -> list[str]:
+    """The folders, in places that commands may write into, of the repositories that are or are meant by `gits`, and
+    what these share: real paths, at most `most`. If `is_deep`, those of their submodules and worktrees as well.
     """
     found: dict[str, None] = {}
-    pending = deque(gits)
-    while pending and len(found) < most:
-        path = pending.popleft()
+    pending = deque((git, is_deep) for git in gits)
+    while pending and (most is None or len(found) < most):
+        path, has_modules = pending.popleft()
         folder = meant_by(path)
         if folder in found or not is_in(folder, places) or not os.path.isdir(folder):
             continue
         found[folder] = None
         if os.path.lexists(leads := os.path.join(folder, "commondir")):
-            pending.append(os.path.join(folder, led_to(leads)))
+            pending.append((os.path.join(folder, led_to(leads)), has_modules))
+        if not is_deep:
+            continue
         with suppress(OSError), os.scandir(os.path.join(folder, "worktrees")) as entries:
-            pending.extend(entry.path for entry in islice(entries, most) if entry.is_dir(follow_symlinks=False))
-        pending.extend(islice(_modules(os.path.join(folder, "modules")), most))
+            pending.extend((entry.path, True) for entry in islice(entries, most) if entry.is_dir(follow_symlinks=False))
+        if has_modules:  # those of submodules are among them
+            modules = islice(_modules(os.path.join(folder, "modules")), most)
+            pending.extend((module, False) for module in modules)
     return list(found)
 
 
@@ -416,7 +422,7 @@ def _within(folder: str) -> str:
 
 
 def _modules(folder: str) -> Iterator[str]:
-    for path, folders, files in islice(os.walk(folder), MOST_FOUND):
+    for path, folders, files in islice(os.walk(folder), _MOST_OF_MODULES):
         if "config" in files or "HEAD" in files:
             yield path
             folders[:] = [name for name in folders if name == "modules"]

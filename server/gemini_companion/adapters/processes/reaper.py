@@ -5,7 +5,8 @@ session of its own, with no input or with that descriptor's, in the namespaces t
 What the program starts becomes this process's child when its own parent ends (Linux), so nothing escapes it. When
 standard input ends, because the daemon stops the command or is gone, everything is ended: asked, and 200 ms later
 forced. When the program ends by itself, the rest has 200 ms too. Then what was only there for it goes
-(`placeholders`), and one line of JSON goes to the status descriptor. `WATCHED` is JSON: `kept` has what goes, each with
+(`placeholders`), and one line of JSON goes to the status descriptor. `WATCHED` is JSON, or `@` and the descriptor of a
+file with it, since an argument must not be long. In it `kept` has what goes, each with
 the descriptor that locks it, `links` where each leads, and `staged` folders that are mounted a second time, there with
 what the command must not replace, or change, mounted on itself. Links that it replaced, where a system cannot do that,
 are made again after it.
@@ -47,7 +48,8 @@ _READ_ONLY, _NO_SETUID, _NO_DEVICES = 1, 2, 4
 
 def main() -> int:
     """Run the command; report how it ended."""
-    watched, cwd, command = json.loads(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    said, cwd, command = sys.argv[2], sys.argv[3], sys.argv[4:]
+    watched = json.loads(_read(int(said[1:])) if said.startswith("@") else said)
     kept, links = watched.get("kept", ()), watched.get("links", ())
     says, given, joined = (*sys.argv[1].split(":"), "", "")[:3]
     status, source = int(says), int(given or os.open(os.devnull, os.O_RDONLY))
@@ -108,6 +110,12 @@ def main() -> int:
     with suppress(OSError):
         os.write(status, json.dumps(report).encode() + b"\n")
     return 0
+
+
+def _read(descriptor: int) -> bytes:
+    with open(descriptor, "rb") as file:
+        file.seek(0)
+        return file.read()
 
 
 def _take_away(descriptor: int, path: str) -> None:

@@ -83,27 +83,29 @@ class Runner:
         token = secrets.token_hex(16)
         status, says_status = os.pipe()
         kept = [(one.descriptor, one.path) for one in held.placeholders if one.descriptor >= 0]
-        watched = json.dumps({"kept": kept, "links": held.links, "staged": held.staged})
         joined = held.namespaces
         try:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-I",
-                "-S",
-                REAPER,
-                f"{says_status}::{','.join(map(str, joined))}",
-                watched,
-                cwd,
-                *held.wrap(shell, cwd),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                env={**held.environment, **more, TOKEN: token},
-                cwd="/",
-                pass_fds=(says_status, *joined, *(descriptor for descriptor, _ in kept)),
-                start_new_session=True,
-                limit=READ,
-            )
+            with tempfile.TemporaryFile() as watched:
+                watched.write(json.dumps({"kept": kept, "links": held.links, "staged": held.staged}).encode())
+                watched.flush()
+                process = await asyncio.create_subprocess_exec(
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    REAPER,
+                    f"{says_status}::{','.join(map(str, joined))}",
+                    f"@{watched.fileno()}",
+                    cwd,
+                    *held.wrap(shell, cwd),
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.STDOUT,
+                    env={**held.environment, **more, TOKEN: token},
+                    cwd="/",
+                    pass_fds=(says_status, watched.fileno(), *joined, *(descriptor for descriptor, _ in kept)),
+                    start_new_session=True,
+                    limit=READ,
+                )
         except BaseException as fault:
             os.close(status)
             release()

@@ -20,7 +20,6 @@ from gemini_companion.adapters.processes.disarming import Disarmer, State, told
 from gemini_companion.adapters.processes.disk_view import PLAIN, View, is_below, layered, mounts, single
 from gemini_companion.adapters.processes.environment import Given, clean, given, program_finder
 from gemini_companion.adapters.processes.git_folders import (
-    MOST_FOUND,
     HeldGit,
     Seen,
     Walks,
@@ -347,7 +346,8 @@ class Sandboxes:
         self._book.write({look.held.roots: look.held.repositories for look in reversed(self._running)}, marks)
 
     def _state(self, held: HeldGit, missing: Sequence[str], seen: Seen, *, opens: bool) -> State:
-        every = repositories_in(held.places, (*seen.named, *seen.bare), MOST_FOUND)
+        # Those of submodules and worktrees were seen too: they look like repositories.
+        every = repositories_in(held.places, (*seen.named, *seen.bare), None, is_deep=False)
         fast = set(held.repositories)
         loose = [one for one in every if one not in fast]
         gits = [one for one in seen.named if one not in held.gits]
