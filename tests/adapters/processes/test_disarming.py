@@ -367,6 +367,15 @@ async def test_what_the_person_makes_while_a_command_runs_stays(desk: Desk) -> N
     assert desk.git(desk.work, "config", "alias.lg") == "!true"
 
 
+async def test_settings_of_a_worktree_that_the_person_makes_while_a_command_runs_stay(desk: Desk) -> None:
+    desk.git(desk.work, "config", "extensions.worktreeConfig", "true")
+    running = await desk.start("sleep 600")
+    desk.git(desk.work, "config", "--worktree", "user.name", "B")
+    await running.stop()
+    await desk.run("true")
+    assert desk.git(desk.work, "config", "user.name") == "B"
+
+
 async def _is_there(path: Path) -> None:
     async with asyncio.timeout(PATIENCE):
         while not path.exists():

@@ -160,7 +160,11 @@ def _is_one(folder: int, name: str) -> bool:
     with suppress(OSError):
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
         kind, mode = (stat.S_ISREG, _FILE_MODE) if name in _FILES else (stat.S_ISDIR, PLACEHOLDER)
-        return kind(found.st_mode) and stat.S_IMODE(found.st_mode) == mode and found.st_uid == os.getuid()
+        # Git gives a file that it writes anew the permissions of the one before: the person's settings have them then.
+        is_as_made = name not in _FILES or found.st_size == len(_FILES[name])
+        return (
+            is_as_made and kind(found.st_mode) and stat.S_IMODE(found.st_mode) == mode and found.st_uid == os.getuid()
+        )
     return False
 
 
