@@ -21,6 +21,7 @@ from gemini_companion.adapters.processes.git_folders import MOST_HELD, Walks, op
 from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.runner import Runner
 from gemini_companion.adapters.processes.sandbox import Held, Sandboxes
+from gemini_companion.adapters.processes.unfinished import mark_of
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
 from gemini_companion.tools.shell.run_shell_command import output_of
 from gemini_companion.tools.tool import ToolRefusal
@@ -698,6 +699,16 @@ def test_of_hooks_little_is_kept_however_long_they_are(tmp_path: Path) -> None:
     disarmer = Disarmer(Repositories({}, lambda name: None))
     (kept,) = disarmer.look((str(tmp_path),), [str(tmp_path / "x.git")], [], []).values()
     assert len(repr(kept)) < 1_000
+
+
+def test_of_many_long_settings_only_some_are_kept(tmp_path: Path) -> None:
+    for number in range(100):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "config").write_bytes(b"#" * 250_000)
+    disarmer = Disarmer(Repositories({}, lambda name: None))
+    kept = disarmer.look((str(tmp_path),), [str(tmp_path / str(number)) for number in range(100)], [], []).values()
+    assert (len(kept), len({mark_of(one) for one in kept})) == (100, 1)
+    assert sum(len(repr(one)) for one in kept) < 17_000_000
 
 
 async def test_commands_run_on_where_one_made_submodules_deep_within_each_other(desk: Desk) -> None:

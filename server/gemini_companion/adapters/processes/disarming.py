@@ -23,10 +23,13 @@ from typing import Final, NamedTuple
 from gemini_companion.adapters.files.folder import Folder, held
 from gemini_companion.adapters.processes.git_folders import is_in, led_to, meant_by, named_in, open_up
 from gemini_companion.adapters.processes.repositories import Repositories, may_run, written
+from gemini_companion.adapters.processes.unfinished import Known, mark_of
 from gemini_companion.tools.paths import printable
 
 _SETTINGS: Final = ("config", "config.worktree")
 _MOST_OF_SETTINGS: Final = 256_000
+_MOST_KEPT: Final = 16_000_000
+"""Bytes of settings that one look keeps; of others a digest, by which they cannot be judged."""
 _MOST_JUDGED: Final = 500
 """Files with settings that git is asked about after one command; others get another name."""
 _MOST_HOOKS: Final = 1_000
@@ -84,6 +87,14 @@ class Disarmer:
         `settings`, all of it in `places`. With `opens` the folders are made so that they can be listed.
         """
         found: dict[tuple[str, str], object] = {}
+        left = _MOST_KEPT
+
+        def note_settings(opened: Folder, path: str) -> None:
+            nonlocal left
+            noted = dict(_of_settings(opened, path, left))
+            found.update(noted)
+            left -= sum(len(value) for value in noted.values() if isinstance(value, bytes))
+
         for folder in folders:
             for path in (folder, os.path.join(folder, "hooks")) if opens else ():
                 with suppress(OSError):
@@ -91,7 +102,7 @@ class Disarmer:
             with self._noting(found, folder), _opened(places, folder) as opened:
                 for name in _SETTINGS:
                     if opened.status(name) is not None:
-                        found.update(_of_settings(opened, os.path.join(folder, name)))
+                        note_settings(opened, os.path.join(folder, name))
                 if opened.status("commondir") is not None:
                     path = os.path.join(folder, "commondir")
                     found["leads", path] = Led(_text(opened, "commondir"), os.path.realpath(_led(path)))
@@ -104,7 +115,7 @@ class Disarmer:
         for path in settings:
             with suppress(OSError), _opened(places, os.path.dirname(path)) as opened:
                 if opened.status(os.path.basename(path)) is not None:
-                    found.update(_of_settings(opened, path))
+                    note_settings(opened, path)
         return found
 
     @staticmethod
@@ -244,13 +255,14 @@ def _odd(folder: Folder, name: str) -> object:
     return tuple((one.st_dev, one.st_ino, one.st_size, one.st_mode, one.st_ctime_ns) for one in found if one)
 
 
-def _of_settings(opened: Folder, path: str) -> Iterator[tuple[tuple[str, str], object]]:
+def _of_settings(opened: Folder, path: str, most: int) -> Iterator[tuple[tuple[str, str], object]]:
     """A file with settings; and where it says that the work tree is, which a link may lead elsewhere later."""
     text = _text(opened, os.path.basename(path))
-    yield ("settings", path), text
+    kept = Known(mark_of(text)) if isinstance(text, bytes) and len(text) > most else text
+    yield ("settings", path), kept
     for name, named in named_in(text) if isinstance(text, bytes) else ():
         if name == "worktree":
-            yield ("leads", path), Led(text, os.path.realpath(os.path.join(os.path.dirname(path), named)))
+            yield ("leads", path), Led(kept, os.path.realpath(os.path.join(os.path.dirname(path), named)))
 
 
 def _may_run(setting: tuple[bytes, bytes | None], path: str, places: Sequence[str]) -> bool:

@@ -404,7 +404,7 @@ class Sandboxes:
 
     def _is_known(self, key: tuple[str, str], value: object) -> bool:
         known = self._before.get(key)
-        return known == value or (isinstance(known, Known) and known.mark == mark_of(value))
+        return known == value or (known is not None and mark_of(known) == mark_of(value))
 
     def _ended(self, look: _Look) -> tuple[str, ...]:
         """A command has ended."""
