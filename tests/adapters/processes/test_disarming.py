@@ -360,12 +360,12 @@ async def test_what_was_made_before_a_daemon_was_killed_is_looked_at_by_the_next
 
 async def test_what_the_person_makes_while_a_command_runs_stays(desk: Desk) -> None:
     running = await desk.start("sleep 600")
-    desk.git(desk.work, "config", "alias.lg", "!true")
+    desk.git(desk.work, "config", "branch.main.remote", ".")
     desk.git(desk.work, "clone", "-q", ".", "copy")
     desk.git(desk.work / "copy", "remote", "add", "other", "../x")
     assert (await desk.run("true")).disarmed == ()
     assert (await running.stop()).disarmed == ()
-    assert desk.git(desk.work, "config", "alias.lg") == "!true"
+    assert desk.git(desk.work, "config", "branch.main.remote") == "."
 
 
 async def test_settings_of_a_worktree_that_the_person_makes_while_a_command_runs_stay(desk: Desk) -> None:
@@ -375,6 +375,37 @@ async def test_settings_of_a_worktree_that_the_person_makes_while_a_command_runs
     await running.stop()
     await desk.run("true")
     assert desk.git(desk.work, "config", "user.name") == "B"
+
+
+async def test_what_a_command_writes_where_the_person_replaced_what_was_held_is_told(desk: Desk) -> None:
+    """The system takes a mount away when somebody outside replaces what it is on."""
+    (desk.work / ".vscode").mkdir()
+    (desk.work / ".vscode" / "tasks.json").write_text("{}")
+    desk.git(desk.work, "add", ".")
+    desk.git(desk.work, "commit", "-q", "-m", "with")
+    desk.git(desk.work, "branch", "without", "HEAD~1")
+    running = await desk.start(
+        f"touch ready; while [ ! -e go ]; do sleep 0.02; done; git config core.fsmonitor {desk.evil};"
+        " echo x > .vscode/made; sleep 600"
+    )
+    await _is_there(desk.work / "ready")
+    desk.git(desk.work, "config", "user.name", "x")
+    desk.git(desk.work, "switch", "-q", "without")
+    desk.git(desk.work, "switch", "-q", "main")
+    (desk.work / "go").touch()
+    await _is_there(desk.work / ".vscode" / "made")
+    end = await running.stop()
+    assert [("core.fsmonitor in .git/config" in line, ".vscode was replaced" in line) for line in end.disarmed] == [
+        (True, False),
+        (False, True),
+    ]
+
+
+async def test_a_rebase_that_would_run_something_is_told(desk: Desk) -> None:
+    todo = desk.work / ".git" / "rebase-merge" / "git-rebase-todo"
+    end = await desk.run(f"mkdir {todo.parent}; echo ' exec {desk.evil}' > {todo}")
+    assert f"exec {desk.evil}" in end.disarmed[0]
+    assert (await desk.run("true")).disarmed == ()
 
 
 async def _is_there(path: Path) -> None:

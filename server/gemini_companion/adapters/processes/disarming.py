@@ -60,6 +60,12 @@ class Led(NamedTuple):
     """Where that is now, through all links; empty if it is nowhere."""
 
 
+class Todo(NamedTuple):
+    """What a rebase that is under way would run."""
+
+    lines: tuple[bytes, ...]
+
+
 class Disarmed(NamedTuple):
     """What was done, for people and models, and the line by which the person has it as it was."""
 
@@ -107,6 +113,8 @@ class Disarmer:
                     path = os.path.join(folder, "commondir")
                     found["leads", path] = Led(_text(opened, "commondir"), os.path.realpath(_led(path)))
                 found.update({("hook", os.path.join(folder, name)): value for name, value in _hooks(opened)})
+                with suppress(OSError):
+                    found.update(_of_rebase(opened))
         for path in gits:
             with suppress(OSError):
                 status = os.lstat(path)
@@ -133,11 +141,13 @@ class Disarmer:
         done: list[Disarmed] = []
         left = _MOST_JUDGED
         for (kind, path), value in new.items():
+            if kind == "todo":
+                continue  # it is told: a rebase of the person's, or of this chat, may be under way
             if kind == "leads" and (
                 ("settings", path) in new or (isinstance(value, Led) and is_in(value.place, places))
             ):
                 continue  # its settings are judged, or what it leads to is looked at as well
-            shown = _shown(path, roots)
+            shown = written_in(path, roots)
             for changes in (False, True):
                 try:
                     with _opened(places, os.path.dirname(path), changes=changes) as folder:
@@ -154,6 +164,26 @@ class Disarmer:
                     done += _left(path, shown, fault)
                 break
         return done
+
+    def noticed(self, roots: Sequence[str], places: Sequence[str], new: State, before: State) -> list[str]:
+        """What is new and would run, in words, where it may be the person's: nothing is done about it."""
+        lines: list[str] = []
+        for (kind, path), value in new.items():
+            shown, old = written_in(path, roots), before.get((kind, path))
+            if kind == "settings":
+                found, known = (
+                    self._repositories.settings_in(one) if isinstance(one, bytes) else None for one in (value, old)
+                )
+                taken = [one for one in found or () if one not in (known or ()) and _may_run(one, path, places)]
+                lines += (f"{os.fsdecode(key)} in {shown}" for key, _ in taken)
+                lines += [shown] if found is None else []
+            elif isinstance(value, Todo):
+                known = old.lines if isinstance(old, Todo) else ()
+                run = (line for line in value.lines if line not in known)
+                lines += (f"`{os.fsdecode(line)}` in {shown} (git rebase --continue)" for line in run)
+            else:
+                lines.append(shown)
+        return lines
 
     def _settings(
         self, folder: Folder, path: str, shown: str, places: Sequence[str], data: object, old: object
@@ -191,9 +221,23 @@ class Disarmer:
         return False
 
 
-def told(done: Sequence[Disarmed], *, is_partial: bool = False) -> tuple[str, ...]:
+def told(
+    done: Sequence[Disarmed], noticed: Sequence[str] = (), replaced: Sequence[str] = (), *, is_partial: bool = False
+) -> tuple[str, ...]:
     """For the model and people, a line each."""
     lines: list[str] = []
+    lines += (
+        f"New while commands ran, and the user's own git would run it: {printable(what)}. Tell the user: if it is"
+        " neither theirs nor meant, it has to go before git is used there."
+        for what in noticed[:_MOST_SHOWN]
+    )
+    lines += (
+        f"{printable(what)} was replaced while commands ran, so they could change it since. Tell the user to look at"
+        " what has changed in it before an editor or git obeys that."
+        for what in replaced[:_MOST_SHOWN]
+    )
+    if (more := len(noticed) + len(replaced) - len(lines)) > 0:
+        lines.append(f"So it is with {more:,} more.")
     for one in sorted(done, key=lambda one: one.is_done)[:_MOST_SHOWN]:
         head, then = "Disarmed, for", "If the user wants it, they run"
         if not one.is_done:
@@ -210,6 +254,18 @@ def told(done: Sequence[Disarmed], *, is_partial: bool = False) -> tuple[str, ..
             " be listed. Look at what git would run before you use git in one of them."
         )
     return tuple(lines)
+
+
+def _of_rebase(opened: Folder) -> Iterator[tuple[tuple[str, str], object]]:
+    """The programs in the list of a rebase that is under way."""
+    inner = opened.enter("rebase-merge")
+    try:
+        text = _text(inner, "git-rebase-todo")
+    finally:
+        inner.close()
+    lines = (line.split(None, 1) for line in text.splitlines()) if isinstance(text, bytes) else ()
+    if run := tuple(b" ".join(words) for words in lines if words and words[0] in {b"exec", b"x"}):
+        yield ("todo", os.path.join(opened.path, "rebase-merge", "git-rebase-todo")), Todo(run)
 
 
 def _hooks(opened: Folder) -> Iterator[tuple[str, object]]:
@@ -279,7 +335,7 @@ def _led(path: str) -> str:
     return os.path.join(os.path.dirname(path), led_to(path))
 
 
-def _shown(path: str, roots: Sequence[str]) -> str:
+def written_in(path: str, roots: Sequence[str]) -> str:
     """A path as it is written in the workspace folder, where there is one."""
     return os.path.relpath(path, roots[0]) if len(roots) == 1 and is_in(path, roots) else path
 

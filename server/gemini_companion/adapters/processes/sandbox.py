@@ -11,12 +11,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from gemini_companion.adapters.files.folder import held as folder_held
 from gemini_companion.adapters.processes import bubblewrap, reaper, seatbelt
-from gemini_companion.adapters.processes.disarming import Disarmer, State, told
+from gemini_companion.adapters.processes.disarming import Disarmer, State, told, written_in
 from gemini_companion.adapters.processes.disk_view import PLAIN, View, is_below, layered, mounts, single
 from gemini_companion.adapters.processes.environment import Given, clean, given, program_finder
 from gemini_companion.adapters.processes.git_folders import (
@@ -100,7 +101,8 @@ class Held:
         return on_end()
 
 
-class _Look(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Look:
     """What of git is in a workspace before a command."""
 
     held: HeldGit
@@ -109,6 +111,12 @@ class _Look(NamedTuple):
     seen: Seen
     told: tuple[str, ...] = ()
     """What was done at once about what others, that still run, had made."""
+    fast: dict[tuple[str, str], object] = field(default_factory=dict[tuple[str, str], object])
+    """What decides in the repositories that are held."""
+    pins: dict[str, int] = field(default_factory=dict[str, int])
+    """Descriptors of what is held. Where something else has its place it is held no more: the system takes a mount away
+    when somebody outside replaces what it is on, as the person's own `git config` and `git switch` do.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +257,8 @@ class Sandboxes:
             fixed += (bubblewrap.Hold(path, shown=made) for path, made in lists)
         is_staged = is_shared and reaper.can_stage()
         staged = _staged(held.places, [*fixed, *(bubblewrap.Hold(path) for path, _ in links)]) if is_staged else ()
+        made = {one.path for one in placeholders}
+        look.pins.update(_pinned(path for path, is_fixed, _ in fixed if is_fixed and path not in made))
         arguments = bubblewrap.arguments(
             way.program,
             held.roots,
@@ -320,9 +330,9 @@ class Sandboxes:
             for key in [key for key in self._before if is_in(key[1], held.places) and key not in now]:
                 del self._before[key]
             self._before.update((key, value) for key, value in now.items() if key not in new)
-            look = _Look(held, missing, seen)
+            look = _Look(held, missing, seen, fast=dict(self._held_state(held)))
             told_later, self._told_later = self._told_later, ()
-            look = look._replace(told=(*told_later, *self._judged(look, seen, new)))
+            look = replace(look, told=(*told_later, *self._judged(look, seen, new)))
             self._running.append(look)
             self._note()
             return look
@@ -400,7 +410,26 @@ class Sandboxes:
         is_told = held.roots in self._told_partial
         if seen.is_partial:
             self._told_partial.add(held.roots)
-        return told(done, is_partial=seen.is_partial and not is_told)
+        noticed, replaced = self._noticed(look)
+        return told(done, noticed, replaced, is_partial=seen.is_partial and not is_told)
+
+    def _held_state(self, held: HeldGit) -> State:
+        settings = [path for path in held.settings_files if os.path.lexists(path)]
+        return self._disarmer.look(held.places, held.repositories, (), settings)
+
+    def _noticed(self, look: _Look) -> tuple[list[str], list[str]]:
+        """What is new, and would run, of what was held and is not any more; and what else was replaced."""
+        held = look.held
+        off = [path for path, pin in look.pins.items() if not _is_same(path, pin)]
+        now = self._held_state(held)
+        changed = {key: value for key, value in now.items() if look.fast.get(key) != value}
+        new = {key: value for key, value in changed.items() if key[0] == "todo" or is_in(key[1], off)}
+        noticed = self._disarmer.noticed(held.roots, held.places, new, look.fast)
+        look.fast.update(changed)
+        replaced = [path for path in off if not is_in(path, held.repositories)]
+        for path in replaced:
+            os.close(look.pins.pop(path))
+        return noticed, [written_in(path, held.roots) for path in replaced]
 
     def _is_known(self, key: tuple[str, str], value: object) -> bool:
         known = self._before.get(key)
@@ -414,6 +443,8 @@ class Sandboxes:
             with self._looking:
                 self._running.remove(look)
                 self._note()
+                while look.pins:
+                    os.close(look.pins.popitem()[1])
 
     def _view(self, way: _Way) -> View:
         """The disk in layers, if they work; a folder that has not been tried yet is."""
@@ -494,8 +525,22 @@ class Sandboxes:
 
 _OF_HOME: Final = " In your home folder no names can be made, and what begins with a dot cannot be changed."
 _TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
+_MOST_PINNED: Final = 200
+"""Things whose replacement is noticed, for each command: each is a descriptor."""
 _MOST_IGNORED: Final = 1_000_000
 """Bytes of a list of what a repository ignores."""
+
+
+def _pinned(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
+    for path in islice(paths, _MOST_PINNED):
+        with suppress(OSError):
+            yield path, os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+def _is_same(path: str, pin: int) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(os.lstat(path), os.fstat(pin))
+    return False
 
 
 def _joined(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
