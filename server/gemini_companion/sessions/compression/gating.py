@@ -257,11 +257,12 @@ def span_of_entry(entry: CompressionEntry, view: Sequence[Item]) -> Span | None:
 
 
 def _room_of_record(session: Session, window: int) -> int:
-    """The window that a record's budgets are shares of. Smaller than the model's where compression starts early: a
-    record as large as the count that starts it would have it start at every prompt.
+    """The window that a record's budgets are shares of: what instruction and tools leave of the model's. Smaller where
+    compression starts early: a record as large as the count that starts it would have it start at every prompt.
     """
     mark = session.mark(session.choice()).tokens
-    return window if mark is None else min(window, max(2 * mark, _LEAST_ROOM))
+    free = max(1, window - session.parts().surroundings)
+    return free if mark is None else min(free, max(2 * mark, _LEAST_ROOM))
 
 
 def _withdrawn(entries: Entries[Entry]) -> Iterator[str]:
