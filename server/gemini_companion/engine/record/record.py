@@ -159,14 +159,15 @@ def write_record(
         poll: Called often; what it raises ends the work.
     """
     gone = {one.same for text in withdrawn for one in statements_of(user_text(text))}
+    cache = cache or FactCache()
     said: list[_Said] = []
     dropped: list[tuple[int, int]] = []
-    for one in _read(sources, earlier, cache or FactCache(), poll):
+    for one in _read(sources, earlier, cache, poll):
         if one.voice == "user" and unwanted and unwanted.has(one.statement, one.name[0]):
             dropped.append(one.name)
         elif one.statement.same not in gone:
             said.append(one)
-    stands = _Standing(standing, beside, poll)
+    stands = _Standing(standing, beside, cache, poll)
     newest = {(one.voice, one.statement.same): place for place, one in enumerate(said)}
     again: dict[int, int] = {}
     covered: set[int] = set()
@@ -356,7 +357,9 @@ def _calls(
 class _Standing:
     """What stands in the request beside the record."""
 
-    def __init__(self, texts: Iterable[str], beside: Sequence[Content], poll: Callable[[], None]) -> None:
+    def __init__(
+        self, texts: Iterable[str], beside: Sequence[Content], cache: FactCache, poll: Callable[[], None]
+    ) -> None:
         self.said: set[int] = set()
         """Of each statement, what it is the same as."""
         self.names: list[str] = []
@@ -371,4 +374,4 @@ class _Standing:
         for content in beside:
             poll()
             self.names.append(text_of_content(content)[:_NAMES_IN])
-            self.said.update(one.same for one in statements_of(content))
+            self.said.update(one.same for one in cache.statements_in(content))
