@@ -211,6 +211,23 @@ def test_tokens_adds_up_and_counts_the_system_instruction(
     assert "total" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("system", [None, "Be brief. " * 50])
+def test_tokens_and_compress_say_the_same_number_of_one_file(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str], system: str | None
+) -> None:
+    document = {"history": dialogue(), **({} if system is None else {"systemInstruction": system})}
+    file, shorter = write(tmp_path / "chat.json", document), str(tmp_path / "shorter.json")
+
+    def total(name: str) -> int:
+        assert run(["tokens", name, "--json"], environment) == 0
+        return int(json.loads(capsys.readouterr().out)["total"])
+
+    assert run(["compress", file, "--json", "--output", shorter], environment) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["status"] == "COMPRESSED"
+    assert (result["originalTokenCount"], result["newTokenCount"]) == (total(file), total(shorter))
+
+
 def test_sessions_can_be_imported_listed_shown_exported_and_deleted(
     tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,7 +140,7 @@ async def test_after_a_compression_the_next_request_has_a_changed_file_and_is_to
         for prompt in ("Look.", "Go on.", "More."):
             await spoken.ask("gemini/chat", {"prompt": prompt})
         desk.own.write_text("I write no tests.\n", "utf-8")
-        result = await spoken.ask("gemini/compress", {})
+        result = await spoken.ask("gemini/compress", {"strategy": "split"})  # little was said
         assert result["status"] == "COMPRESSED"
         emulator.script(answer(look), "Done.")
         await spoken.ask("gemini/chat", {"prompt": "Look again."})

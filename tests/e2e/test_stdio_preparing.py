@@ -78,7 +78,7 @@ async def test_answers_go_on_while_one_is_prepared_and_it_is_installed_at_the_tr
         assert len(emulator.asked("countTokens")) == counted
         sent = json.dumps(emulator.asked("streamGenerateContent")[-1].contents)
         assert "<state_snapshot>" in sent
-        assert "0. Some words" not in sent
+        assert "user: 0. Some words" in sent, "it is quoted"
         (listed,) = (await spoken.ask("gemini/compression/list"))["compressions"]
         assert (listed["trigger"], listed["state"]) == ("background", "inForce")
         models = (await spoken.ask("gemini/stats"))["models"]

@@ -20,7 +20,7 @@ async def test_statistics_agree_with_results_and_the_meter_and_survive_a_restart
             await first.ask("gemini/chat", {"prompt": f"Question {number} on the parser. " + "Look at it. " * 60})
             for number in range(6)
         ]
-        compressed = await first.ask("gemini/compress", {})
+        compressed = await first.ask("gemini/compress", {"strategy": "split"})  # little was said
         named = {"sessionId": results[0]["sessionId"]}
         stats = await first.ask("gemini/stats", named)
         context = await first.ask("gemini/context", named)

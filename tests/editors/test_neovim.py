@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from gemini_companion.engine.record.record import INTRODUCTION
 from tests.editors.running import PARSER, configuration, make_workspace, read_record, started
 from tests.support.agent_story import ENDLESS, Step, Worker
 from tests.support.emulator import Emulator, asks_for_snapshot, faults, slow, snapshot_of
@@ -236,8 +237,9 @@ def test_the_next_compression_counts_with_the_api_and_is_undone(online: Saw) -> 
     assert bar(online, "by command")[-1] == "end"
     after_compression, after_undo = online.emulator.asked("streamGenerateContent")[8:10]
     assert "<state_snapshot>" in after_compression.text
-    assert "word1 word1" not in after_compression.text
+    assert INTRODUCTION in after_compression.text
     assert "word1 word1" in after_undo.text
+    assert INTRODUCTION not in after_undo.text
     assert "<state_snapshot>" not in after_undo.text
     assert sent_in_full_after(online) == [None, "compressionCompleted", "compressionUndone"]
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.verdict import DEFAULT_STRATEGY
 from gemini_companion.evaluation.arms import ARMS
 from gemini_companion.evaluation.cell import Cell, CellResult, Workbench
 from gemini_companion.evaluation.conversations import Conversation
@@ -94,7 +95,7 @@ def test_no_compression_keeps_everything_and_costs_nothing(bench: Workbench, cel
 
 
 def test_dropping_the_oldest_is_compared_at_the_products_tokens(bench: Workbench, cell: MakeCell) -> None:
-    product = bench.run(cell(arm="full")).passes[0]
+    product = bench.run(cell(arm="full", strategy=DEFAULT_STRATEGY)).passes[0]
     other = bench.run(cell(arm="drop-oldest", strategy="")).passes[0]
     assert other.tokens_after <= product.tokens_after
 

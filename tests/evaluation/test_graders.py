@@ -255,6 +255,14 @@ def test_the_record_keeps_every_rule_though_the_summariser_says_nothing(
     assert result.undo_equal is True
 
 
+def test_layers_take_no_larger_share_of_what_was_said_with_each_pass(
+    bench: Workbench, cell: MakeCell, natural: list[Conversation]
+) -> None:
+    result = measured(bench, cell(), natural, strategy="hierarchical", summariser="offline", passes=5)
+    shares = [numbers.tokens_after / numbers.tokens_said for numbers in result.passes]
+    assert shares == sorted(shares, reverse=True)
+
+
 def test_a_compression_that_is_refused_proves_nothing_of_what_is_kept(
     bench: Workbench, cell: MakeCell, natural: list[Conversation]
 ) -> None:

@@ -22,6 +22,7 @@ BENCHES: Final[Mapping[str, Bench]] = {
     "startup": Bench("startup", 60),
     "surrounded": Bench("surrounded", 30),
     "compression": Bench("compression", 105),
+    "gate": Bench("gate", 60),
     "streaming": Bench("streaming", 20),
     "streams": Bench("many_streams", 70),
     "turns": Bench("turns", 20),

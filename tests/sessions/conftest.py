@@ -20,6 +20,12 @@ async def studio(tmp_path: Path) -> AsyncIterator[Studio]:
 
 
 @pytest.fixture
+def by_split(studio: Studio) -> None:
+    """Compressions are made by `split`: its snapshot and appendix are all that is left of what is hidden."""
+    studio.set(compression_strategy="split")
+
+
+@pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
     """Makes studios over one store file, each as another process would have it."""
     studios: list[Studio] = []

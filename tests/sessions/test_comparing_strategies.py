@@ -51,14 +51,14 @@ async def test_every_other_automatic_compression_takes_the_second_strategy(tmp_p
                 **stamp, seq=seq, result=result, forced=False, token_count=9
             )
         )
-    assert sorted(used[:2]) == ["reserve", "split"]
+    assert sorted(used[:2]) == ["record", "reserve"]
     assert used == used[:2] * 2
 
 
 async def test_sessions_do_not_all_begin_with_the_same_strategy(tmp_path: Path) -> None:
     studio = Studio(tmp_path, compression_compare="reserve")
     sessions = [await studio.load(long_history()) for _ in range(20)]
-    assert {strategy_of(session, "auto") for session in sessions} == {"split", "reserve"}
+    assert {strategy_of(session, "auto") for session in sessions} == {"record", "reserve"}
 
 
 async def test_an_automatic_compression_uses_the_strategy_whose_turn_it_is_and_says_so(tmp_path: Path) -> None:
@@ -75,4 +75,4 @@ async def test_a_compression_on_request_is_never_part_of_the_comparison(
 ) -> None:
     studio = Studio(tmp_path, compression_compare=compare)
     sessions = [await studio.load(long_history()) for _ in range(8)]
-    assert {strategy_of(session, "manual") for session in sessions} == {"split"}
+    assert {strategy_of(session, "manual") for session in sessions} == {"record"}

@@ -26,6 +26,7 @@ from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import Studio
 
 
+@pytest.mark.usefixtures("by_split")
 async def test_compressing_hides_the_older_part_and_keeps_the_tail_word_for_word(studio: Studio) -> None:
     session = await studio.load(dialogue())
     before = session.history.contents()
@@ -203,6 +204,7 @@ async def test_every_change_of_the_status_is_emitted(studio: Studio) -> None:
 # --- what survives
 
 
+@pytest.mark.usefixtures("by_split")
 async def test_a_result_says_how_much_of_what_was_hidden_survived_and_what_did_not(studio: Studio) -> None:
     studio.set(compression_gate=False)
     rule = "Never touch legacy/."
@@ -226,6 +228,7 @@ async def test_pins_count_as_kept(studio: Studio) -> None:
     assert lost not in [fact.text for fact in result.retention.missing]
 
 
+@pytest.mark.usefixtures("by_split")
 async def test_what_is_missing_is_named_by_its_first_line_however_long_it_is(studio: Studio) -> None:
     studio.set(compression_gate=False)
     script = "cat > run.sh <<'EOF'\n" + "echo line\n" * 20_000 + "EOF"

@@ -79,7 +79,7 @@ async def test_the_setting_chooses_the_strategy_and_a_request_another(studio: St
     assert answered.compression.strategy == "userMessages"
 
 
-async def test_an_automatic_run_whose_strategy_finds_nothing_does_as_the_default(studio: Studio) -> None:
+async def test_an_automatic_run_whose_strategy_finds_nothing_does_as_split(studio: Studio) -> None:
     await studio.load(dialogue())
     studio.set(compression_strategy="reserve", compression_token_cap=500)
     assert (await studio.compress()).status == "NOOP"  # by hand it is what was asked for
@@ -126,6 +126,7 @@ async def test_an_earlier_snapshot_goes_into_the_next_layer_word_for_word_and_to
 # --- up to a turn, and from one on
 
 
+@pytest.mark.usefixtures("by_split")
 async def test_compressing_up_to_a_turn_hides_it_and_all_before_and_leaves_the_rest(studio: Studio) -> None:
     session = await with_turns(studio)
     before, turns = session.history.contents(), turns_of(session)
@@ -135,6 +136,7 @@ async def test_compressing_up_to_a_turn_hides_it_and_all_before_and_leaves_the_r
     assert [session.history.is_hidden(turn) for turn in turns] == [True, True, False, False, False]
 
 
+@pytest.mark.usefixtures("by_split")
 async def test_compressing_from_a_turn_leaves_what_came_before_word_for_word(studio: Studio) -> None:
     session = await with_turns(studio)
     before, turns = session.history.contents(), turns_of(session)

@@ -20,6 +20,8 @@ from tests.support.conversations import dialogue
 from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
 
+pytestmark = pytest.mark.usefixtures("by_split")
+
 BIG = "line of output\n" * 20_000
 
 

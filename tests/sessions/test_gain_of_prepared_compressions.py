@@ -30,7 +30,7 @@ async def desk(tmp_path: Path) -> Any:
     slow = SlowSummariser()
     slow.may_summarise.set()
     slow.default_answer = long_snapshot(300)
-    studio = Studio(tmp_path, model=slow, compression_background="auto")
+    studio = Studio(tmp_path, model=slow, compression_background="auto", compression_strategy="split")
     yield studio
     await studio.app.close()
 

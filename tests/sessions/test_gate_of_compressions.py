@@ -27,6 +27,8 @@ from tests.support.conversations import dialogue
 from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import Studio
 
+pytestmark = pytest.mark.usefixtures("by_split")
+
 RULE = "Always run make lint before a commit."
 NAMES = ("alpha", "bravo", "delta", "gamma", "kappa", "lambda", "omega", "sigma", "theta", "zeta")
 

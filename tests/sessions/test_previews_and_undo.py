@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from gemini_companion.engine.compression.types import snapshot_text
 from gemini_companion.engine.errors import (
     Cancelled,
     CompressionNotFound,
@@ -46,7 +47,8 @@ async def test_a_preview_changes_nothing_until_it_is_applied(studio: Studio) -> 
     assert applied.compression_id == preview.compression_id
     assert applied.model_calls == 0
     assert session.history.epoch == epoch + 1
-    assert visible_text(session.history.contents()[0]) == SNAPSHOT
+    assert snapshot_text(session.history.contents()[0]) == SNAPSHOT
+    assert visible_text(session.history.contents()[0]) == f"{SNAPSHOT}\n{preview.appendix}"
     with pytest.raises(CompressionNotFound, match="applied already"):
         await apply_preview(session, client="c", compression_id=preview.compression_id)
 
@@ -75,7 +77,7 @@ async def test_an_edited_text_is_wrapped_and_foreign_tags_are_escaped(studio: St
     assert preview.compression_id is not None
     edited = "Just go on. <state_snapshot>no</state_snapshot> really"
     result = await apply_preview(session, client="c", compression_id=preview.compression_id, snapshot=edited)
-    text = visible_text(session.history.contents()[0])
+    text = snapshot_text(session.history.contents()[0])
     assert text == result.snapshot
     assert text.startswith("<state_snapshot>\n")
     assert text.count("<state_snapshot>") == 1
@@ -257,6 +259,7 @@ async def test_after_an_undo_automatic_compression_waits_until_a_tenth_of_the_li
     assert len(studio.heard.of(CompressionStarted)) == 2
 
 
+@pytest.mark.usefixtures("by_split")
 async def test_the_retention_of_an_edited_preview_is_measured_anew(studio: Studio) -> None:
     lost = "Always run make lint before a commit."
     session = await studio.load([user_text(lost), model_text("Understood."), *dialogue()])

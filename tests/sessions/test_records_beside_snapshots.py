@@ -1,4 +1,4 @@
-"""The strategy `record` in a session: a poor snapshot is taken, what was said stands beside it, pass after pass."""
+"""The strategy `record`, which is the default, in a session: a poor snapshot is taken, what was said stands beside it, pass after pass."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from gemini_companion.engine.record.record import INTRODUCTION
 from gemini_companion.sessions.compression.gating import MADE_UP_FOR
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.constraints.setting import set_constraint
 from gemini_companion.sessions.session import Session
 from tests.support.conversations import dialogue
 from tests.support.scripted_model import SNAPSHOT
@@ -32,7 +33,7 @@ def shown(session: Session) -> str:
 
 async def test_a_snapshot_that_says_little_is_taken_and_what_was_said_stands_beside_it(studio: Studio) -> None:
     session = await studio.load(said(*SAID, *RULES))
-    result = await studio.compress(strategy="record")
+    result = await studio.compress()
     assert (result.status, result.snapshot, result.strategy) == ("COMPRESSED", SNAPSHOT, "record")
     assert result.model_calls == 2
     assert result.message.endswith(MADE_UP_FOR)
@@ -47,7 +48,7 @@ async def test_every_pass_quotes_the_log_anew_and_an_undo_brings_all_back(studio
     session = await studio.load(said(*SAID))
     before = session.history.contents()
     for number in range(4):
-        result = await studio.compress(strategy="record")
+        result = await studio.compress()
         assert result.status == "COMPRESSED"
         assert [text for text in SAID if shown(session).count(text) != 1] == []
         assert shown(session).count(INTRODUCTION) == 1
@@ -60,8 +61,40 @@ async def test_every_pass_quotes_the_log_anew_and_an_undo_brings_all_back(studio
 
 async def test_a_preview_that_was_edited_has_the_record_too(studio: Studio) -> None:
     session = await studio.load(said(*SAID))
-    preview = await studio.compress(preview=True, strategy="record")
+    preview = await studio.compress(preview=True)
     edited = SNAPSHOT.replace("Mend", "Rewrite")
     await apply_preview(session, client="c", compression_id=preview.compression_id or "", snapshot=edited)
     assert [text for text in SAID if text not in shown(session)] == []
     assert "Rewrite the parser." in shown(session)
+
+
+async def test_a_record_stays_below_the_count_that_starts_compression_however_much_was_said(studio: Studio) -> None:
+    cap = 30_000
+    studio.set(compression_token_cap=cap)
+    text = "This is a sentence {} that says something about part {} of the parser, and what is to be done there. "
+    for number in range(12):
+        await studio.chat("".join(text.format(number, part) for part in range(400)))
+    session = await studio.session()
+    assert [one.result.status for one in session.history.in_force.values()].count("COMPRESSED") > 1
+    newest = list(session.history.in_force.values())[-1].result
+    assert newest.strategy == "record"
+    assert newest.new_token_count < 0.75 * cap
+
+
+async def test_a_rule_that_was_released_by_hand_is_not_quoted_and_one_that_words_ended_is_with_those_words(
+    studio: Studio,
+) -> None:
+    await studio.chat(f"{RULES[0]} And read the parser.")
+    await studio.chat(f"{RULES[1]} And read the tests.")
+    await studio.chat("You may touch two.py now.")
+    session = await studio.session()
+    assert {RULES[0], RULES[1]} <= {rule.text for rule in session.history.constraints.all()}
+    for rule in session.history.constraints.all():
+        if rule.text == RULES[0]:
+            await set_constraint(session, constraint_id=rule.constraint_id, state="released")
+    for number in range(6):
+        await studio.chat(f"go on with {number} " + "some talk of no weight " * 80)
+    assert (await studio.compress()).status == "COMPRESSED"
+    assert RULES[0] not in shown(session)
+    assert "And read the parser." in shown(session)
+    assert shown(session).index(RULES[1]) < shown(session).index("You may touch two.py now.")

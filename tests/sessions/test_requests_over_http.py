@@ -77,7 +77,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 async def test_turns_compressions_undo_retries_and_rules_send_nothing_stale(desk: Desk):
     for number in range(6):
         await desk.say(f"{number} {LONG}")
-    await desk.studio.compress()
+    await desk.studio.compress(strategy="split")
     await desk.say(f"after a compression {LONG}")
     session = await desk.studio.session()
     await undo(session, client=desk.studio.client.client_id)

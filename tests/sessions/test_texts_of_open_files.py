@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gemini_companion.engine.compression.sources import sources_of
 from gemini_companion.engine.history.part import visible_text
 from tests.sessions.test_ide_context_of_turns import PATHS, show
@@ -27,6 +29,7 @@ async def test_the_text_of_the_active_file_is_in_the_sessions_one_number(studio:
     assert session.status(studio.client).token_count >= session.parts().ide_context
 
 
+@pytest.mark.usefixtures("by_split")
 async def test_what_is_due_after_a_compression_is_counted_as_it_will_be_sent(studio: Studio) -> None:
     studio.workspace.texts = {path: f"{path} is a line of text\n" * 300 for path in PATHS}
     session = await studio.session()

@@ -165,6 +165,7 @@ async def test_a_compression_tells_as_it_begins_whether_it_stands_behind_the_tur
     assert places[PromptEntry] < places[CompressionEntry] < places[ReplyEntry]
 
 
+@pytest.mark.usefixtures("by_split")
 async def test_a_listing_tells_whether_a_compression_ran_within_a_turn_that_failed(studio: Studio) -> None:
     for number in range(6):
         await studio.chat(f"{number} " + "word " * 300)

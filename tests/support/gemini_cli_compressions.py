@@ -226,7 +226,7 @@ async def ours(case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def _settings_of(given: dict[str, Any]) -> dict[str, Any]:
-    settings: dict[str, Any] = {"model_name": given["model"]}
+    settings: dict[str, Any] = {"model_name": given["model"], "compression_strategy": "split"}
     if "threshold" in given:
         settings["compression_threshold"] = given["threshold"]
     if "truncateThreshold" in given:

@@ -102,7 +102,8 @@ async def survival(folder: Path, name: str, *, with_ledger: bool, seed: int) -> 
         folder,
         model=model,
         compression_constraints="auto" if with_ledger else "off",
-        compression_gate=False,  # the ledger alone
+        compression_gate=False,  # the ledger alone: nothing is put back, and nothing quoted
+        compression_strategy="split",
     )
     try:
         shares: list[float] = []

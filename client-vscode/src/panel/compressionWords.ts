@@ -17,7 +17,7 @@ export const FACT_KINDS = {
 
 /** How a compression decides what is folded and what stays. */
 export const STRATEGIES = {
-  split: { name: "Split", description: "The newest 30 % stay word for word" },
+  split: { name: "Split", description: "The newest 30 % stay word for word, as Gemini CLI does it" },
   semantic: { name: "By topic", description: "Cuts where the topic changes" },
   selective: { name: "Selective", description: "Rules, decisions, requests and the last state of files stay" },
   hierarchical: { name: "In layers", description: "Earlier snapshots are never summarised again" },

@@ -53,7 +53,8 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
     app.attach(client)
     try:
         entries = log_of(imported, now=services.clock.now())
-        session = await app.create(client, model=options.model or "", system_instruction=system, entries=entries)
+        # Without an instruction of its own the file gets none of ours, so that `tokens` says the same number.
+        session = await app.create(client, model=options.model or "", system_instruction=system or "", entries=entries)
         choice = session.choice()
         if choice.is_fallback:
             progress.say(
@@ -80,7 +81,10 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
 
 
 def _settings(settings: Settings, options: argparse.Namespace, strategy: StrategyName | None) -> Settings:
-    changes: dict[str, Any] = {"compression_background": "off"}  # there is no chat that could go on beside it
+    changes: dict[str, Any] = {
+        "compression_background": "off",  # there is no chat that could go on beside it
+        "tools": msgspec.structs.replace(settings.tools, enabled=False),  # the file has none: it is counted as it is
+    }
     if strategy is not None:
         changes |= {"compression_strategy": strategy, "compression_compare": None}
     if options.token_limit is not None:

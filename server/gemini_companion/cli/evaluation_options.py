@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from gemini_companion.engine.history.verdict import DEFAULT_STRATEGY
+
 
 def add_evaluation_options(parser: argparse.ArgumentParser, count: Callable[[str], int]) -> None:
     """Add them to a parser. `count` reads a number from 1 on."""
@@ -15,7 +17,9 @@ def add_evaluation_options(parser: argparse.ArgumentParser, count: Callable[[str
         help="folders of conversations: {history, gold?}, contents, exported sessions; some are built in",
     )
     parser.add_argument("--arms", metavar="A,B", default="full,prompt-only,gemini-cli", help="what is compared")
-    parser.add_argument("--strategies", metavar="A,B", default="split", help="strategies of the product's arms")
+    parser.add_argument(
+        "--strategies", metavar="A,B", default=DEFAULT_STRATEGY, help="strategies of the product's arms"
+    )
     parser.add_argument(
         "--summarisers",
         metavar="A,B",

@@ -13,6 +13,7 @@ import msgspec
 from gemini_companion import __version__
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.facts.retention import FactCache
+from gemini_companion.engine.history.verdict import DEFAULT_STRATEGY
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.evaluation.arms import Arm, named_arm
 from gemini_companion.evaluation.baselines import BaselineSubject
@@ -27,10 +28,8 @@ from gemini_companion.evaluation.summarisers.registry import build_model, parse_
 from gemini_companion.evaluation.summarisers.writing import Adversarial
 from gemini_companion.evaluation.virtual_clock import VirtualClock
 
-METHOD: Final = 3
+METHOD: Final = 4
 """Rises with every change of the method, so that older results are not taken for newer ones."""
-
-DEFAULT_STRATEGY: Final = "split"
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,8 +7,9 @@ from typing import Final
 
 import msgspec
 
+from gemini_companion.engine.history.verdict import DEFAULT_STRATEGY
 from gemini_companion.evaluation.arms import ARMS
-from gemini_companion.evaluation.cell import DEFAULT_STRATEGY, Cell, CellResult
+from gemini_companion.evaluation.cell import Cell, CellResult
 from gemini_companion.evaluation.graders import KINDS
 from gemini_companion.evaluation.measuring import (
     ARTIFACT_KINDS,

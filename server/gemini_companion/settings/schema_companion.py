@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from gemini_companion.engine.history.tool_entries import Decision, Mode
-from gemini_companion.engine.history.verdict import BackgroundMode, StrategyName
+from gemini_companion.engine.history.verdict import DEFAULT_STRATEGY, BackgroundMode, StrategyName
 from gemini_companion.engine.tokens.limits import MODEL_NAME
 from gemini_companion.settings.schema_sessions import SessionsSettings
 from gemini_companion.settings.spending import BudgetSettings, RoutingSettings
@@ -37,10 +37,14 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     model: _ModelName | None = None
     """The model that writes snapshots. By default one of the same family as the model that answers."""
     gate: bool = True
-    """Before a snapshot is installed, look for what must not be lost, and put back what it left out."""
+    """Before a snapshot is installed, look for what must not be lost, and put back what it left out. The strategy
+    "record" quotes what was said in any case.
+    """
     retention_floor: Annotated[float, Meta(ge=0, le=1)] = 0.5
-    """The share of rules, decisions, tasks, errors and paths below which a snapshot is refused. 0: none."""
-    strategy: StrategyName = "split"
+    """The share of rules, decisions, tasks, errors and paths below which a snapshot is refused. 0: none. The strategy
+    "record" refuses none, and says where one tells less.
+    """
+    strategy: StrategyName = DEFAULT_STRATEGY
     """What is hidden and what stays word for word. "split": the newest 30 % stay. "semantic": cut where the topic
     changes. "selective": rules, decisions, requests and the last state of files stay. "hierarchical": earlier snapshots
     are never summarised again. "reserve": the newest 20,000 tokens stay. "assemble": no model is asked.

@@ -7,11 +7,12 @@ from time import thread_time
 import pytest
 
 from gemini_companion.engine.compression.sources import snapshot_from_facts, task_of
-from gemini_companion.engine.compression.strategies.hierarchical import EARLIER_CHARACTERS, RULES_CHARACTERS, layered
+from gemini_companion.engine.compression.strategies.hierarchical import EARLIER_TOKENS, RULES_TOKENS, layered
 from gemini_companion.engine.compression.strategies.plan import joined_snapshots
 from gemini_companion.engine.compression.strategies.registry import STRATEGIES
 from gemini_companion.engine.compression.types import LogState, Plan, Trim
 from gemini_companion.engine.facts.page import read_earlier
+from gemini_companion.engine.facts.statements import tokens_in
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.engine.history.verdict import StrategyName
 from tests.support.logs import LEDGER, Book, call, result
@@ -165,13 +166,28 @@ def test_layers_that_outgrow_their_budgets_lose_actions_and_the_oldest_rules_fir
     read = read_earlier(
         layered([snapshot(active_constraints=rules, recent_actions=actions, key_knowledge=knowledge)], snapshot())
     )
-    kept = sum(len(entry) + 1 for entry in read["active_constraints"])
-    assert 0 < kept <= RULES_CHARACTERS + 1_000
+    kept = sum(map(tokens_in, read["active_constraints"]))
+    assert 0 < kept <= RULES_TOKENS
     assert "- rule 599 " + "r" * 40 in read["active_constraints"], "the oldest leave first"
     assert len(read["key_knowledge"]) == 100
     assert read["recent_actions"][-1].startswith("- (earlier) action 599 ")
-    others = sum(len(entry) + 1 for name, entries in read.items() if name != "active_constraints" for entry in entries)
-    assert EARLIER_CHARACTERS - 100 < others <= EARLIER_CHARACTERS
+    others = sum(tokens_in(one) for name, entries in read.items() if name != "active_constraints" for one in entries)
+    assert EARLIER_TOKENS - 25 < others <= EARLIER_TOKENS
+
+
+@pytest.mark.parametrize("fact", ["- fact {} " + "k" * 60, "- 事実 {} " + "表" * 40])
+def test_layers_do_not_pile_up_however_many_passes_there_are(fact: str) -> None:
+    def written(number: int) -> str:
+        knowledge = "\n".join(fact.format(f"{number}.{line}") for line in range(20))
+        return snapshot(key_knowledge=knowledge, active_constraints=f"- rule {number}")
+
+    text, sizes = written(0), list[float]()
+    for number in range(1, 12):
+        text = layered([text], written(number), 1_000)
+        sizes.append(tokens_in(text))
+    assert max(sizes) <= tokens_in(written(0)) + 1_200
+    assert fact.format("11.0") in text
+    assert fact.format("0.0") not in text, "the oldest leave first"
 
 
 def test_several_snapshots_of_a_view_become_one_section_by_section() -> None:

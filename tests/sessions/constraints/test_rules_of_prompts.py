@@ -40,6 +40,7 @@ async def test_a_plain_rule_is_in_force_at_once_and_the_turns_event_says_so(stud
     assert (one.source, one.scope, one.turn_id) == ("prompt", "session", answer.turn_id)
 
 
+@pytest.mark.usefixtures("by_split")
 async def test_what_may_be_a_rule_is_proposed_and_is_not_pinned(studio: Studio):
     studio.set(compression_gate=False)  # it would quote the sentence, as something that the user said
     await studio.load(dialogue())

@@ -98,6 +98,14 @@ describe("what a compression kept", () => {
     expect(text).toContain("Strategy: By topic");
   });
 
+  it("counts statements where what was said is quoted, and says that it is", () => {
+    show(divider({ result: { ...judged, strategy: "record" } }));
+    const facts = article("Chat compressed").querySelector("details.facts");
+    expect(facts?.querySelector("summary")?.textContent).toBe("Kept 47 of 50 statements word for word · 1 never said");
+    expect(facts?.querySelector("pre")?.getAttribute("aria-label")).toBe("What is quoted");
+    expect(facts?.querySelector(".facts-body")?.textContent).toContain("Quoted word for word beside the snapshot");
+  });
+
   it("stays open while the row changes", () => {
     show(divider({ result: judged }));
     const facts = article("Chat compressed").querySelector<HTMLDetailsElement>("details.facts");

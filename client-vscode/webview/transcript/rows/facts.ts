@@ -34,14 +34,16 @@ export class Facts {
   }
 }
 
-/** "Kept 47 of 50 facts · 2 put back · 1 not in the chat", or that there are details. */
-export function factsText({ retention }: Result, language: Language): string {
+/** "Kept 47 of 50 facts · 2 put back · 1 not in the chat", or that there are details. A record counts sentences of the chat. */
+export function factsText({ retention, strategy }: Result, language: Language): string {
   const { t, locale } = language;
   const { facts = 0, kept = 0, appended = 0, unsupported = [] } = retention ?? {};
   if (facts === 0) return t("Details");
+  const counts = [countText(kept, locale), countText(facts, locale)] as const;
+  const isRecord = strategy === "record";
   const parts = [
-    t("Kept {0} of {1} facts", countText(kept, locale), countText(facts, locale)),
-    appended > 0 && t("{0} put back", countText(appended, locale)),
+    isRecord ? t("Kept {0} of {1} statements word for word", ...counts) : t("Kept {0} of {1} facts", ...counts),
+    appended > 0 && !isRecord && t("{0} put back", countText(appended, locale)),
     unsupported.length > 0 && t("{0} never said", countText(unsupported.length, locale)),
   ];
   return parts.filter((part) => part !== false).join(" · ");
@@ -50,10 +52,11 @@ export function factsText({ retention }: Result, language: Language): string {
 function sectionsOf(result: Result, language: Language): HTMLElement[] {
   const { t } = language;
   const { missing = [], unsupported = [], facts = 0, kept = 0 } = result.retention ?? {};
+  const isRecord = result.strategy === "record";
   const sections: HTMLElement[] = [];
   if (missing.length > 0) {
     // The list is cut where it would be endless; the numbers are not.
-    const lost = Math.max(missing.length, facts - kept);
+    const lost = isRecord ? missing.length : Math.max(missing.length, facts - kept);
     sections.push(
       ...section(plural(lost, "{0} fact is missing", "{0} facts are missing", language), factList(missing, language)),
     );
@@ -61,10 +64,15 @@ function sectionsOf(result: Result, language: Language): HTMLElement[] {
   if (result.appendix !== undefined && result.appendix.trim() !== "")
     sections.push(
       ...section(
-        t("Put back word for word behind the snapshot"),
+        isRecord ? t("Quoted word for word beside the snapshot") : t("Put back word for word behind the snapshot"),
         element(
           "pre",
-          { tabindex: 0, dir: "auto", role: "group", "aria-label": t("What was put back") },
+          {
+            tabindex: 0,
+            dir: "auto",
+            role: "group",
+            "aria-label": isRecord ? t("What is quoted") : t("What was put back"),
+          },
           result.appendix,
         ),
       ),

@@ -111,6 +111,7 @@ class Evidence:
         also: Other texts that a snapshot may rest on: the system instruction, the user's guidance, the editor's state.
         let_go: Rules that the user released: nobody misses them.
         unwanted: What else the user said and does not want kept: nobody misses that either.
+        withdrawn: Those of them that were released by hand, of which no later words tell.
         earlier: How many of the first sources are snapshots that came with a file.
         later: Contents behind the hidden ones, which may say that a task is done.
         strangers: Gives the texts of other contents that the cache knows, and that are not in memory.
@@ -128,6 +129,7 @@ class Evidence:
         also: Iterable[str] = (),
         let_go: Iterable[str] = (),
         unwanted: Unwanted | None = None,
+        withdrawn: Iterable[str] = (),
         later: Collection[Content] = (),
         earlier: int = 0,
         strangers: Callable[[], Iterator[str]] = lambda: iter(()),
@@ -139,6 +141,7 @@ class Evidence:
         self._beside = beside
         self._also = tuple(also)
         self._unwanted, self._earlier = unwanted, earlier
+        self._withdrawn = tuple(withdrawn)
         self._cache = cache or FactCache()
         released = Haystack(let_go, poll=poll)
         standing = Haystack(chain(self._kept, map(text_of_content, beside)), poll=poll)
@@ -225,6 +228,7 @@ class Evidence:
             standing=(snapshot, *self._kept),
             beside=self._beside,
             unwanted=self._unwanted,
+            withdrawn=self._withdrawn,
             cache=self._cache,
             poll=poll,
         )

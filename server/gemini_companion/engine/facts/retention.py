@@ -61,10 +61,11 @@ class FactCache:
 
     def statements(self, source: FactSource) -> Sequence[Statement]:
         """The statements of a content."""
-        known = source.known or self.content(source.content)
-        if known.statements is None:
-            known.statements = () if known.is_output else statements_of(source.content)
-        return known.statements
+        return _statements(source.known or self.content(source.content), source.content)
+
+    def statements_in(self, content: Content) -> Sequence[Statement]:
+        """The statements of a content that is no source: it stays."""
+        return _statements(self.content(content), content)
 
     def content(self, content: Content) -> Known:
         """What is known of a content."""
@@ -112,8 +113,7 @@ class FactCache:
             known = self._contents.get(id(content))
             if known is not None and known.content is content:
                 _left_open(known, content)
-                if known.statements is None:
-                    known.statements = () if known.is_output else statements_of(content)
+                _statements(known, content)
 
     def put_away(self, seq: int, content: Content, contents: Sequence[Content]) -> None:
         """An entry's content goes, and the contents that were read in its stead; what is known of them stays."""
@@ -130,9 +130,8 @@ class FactCache:
             _left_open(one, content)
             one.content = None
             one.read = words
-            if one.statements is None:
-                one.statements = () if one.is_output else statements_of(content)
-            if one.facts is not None and not one.facts and not one.statements and len(contents) == 1:
+            statements = _statements(one, content)
+            if one.facts is not None and not one.facts and not statements and len(contents) == 1:
                 self._past[seq] = self._silent.setdefault((one.by_user, one.is_output, one.read), (one,))
                 return
             stays.append(one)
@@ -316,6 +315,12 @@ _NONE: Final[frozenset[str]] = frozenset()
 def _begun(content: Content) -> Known:
     is_output = all(response_of(part) is not None for part in content.parts)
     return Known(content, by_user=is_plain_user(content), is_output=is_output)
+
+
+def _statements(known: Known, content: Content) -> Sequence[Statement]:
+    if known.statements is None:
+        known.statements = () if known.is_output else statements_of(content)
+    return known.statements
 
 
 def _left_open(known: Known, content: Content) -> frozenset[str]:

@@ -24,6 +24,8 @@ _NAME: Final = lazy(
     r"[^\W\d_][\w]*[._/\\][\w]|[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z]|[A-Z][A-Z0-9_-]{2}|--?[a-z]|[~.]*/[\w.-]"
 )
 """How a path, a symbol, an option or a code begins: no plain word does."""
+_WIDE: Final = lazy("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f]++")
+"""Chinese, Japanese, Korean."""
 _NUMBER: Final = lazy(r"(?<![\w.])[-+]?\d")
 _QUOTED_LINE: Final = lazy(r"^[ \t]{0,8}>[^\n]*", re.MULTILINE)
 _ASKS: Final = ("?", "？", "؟")
@@ -86,13 +88,7 @@ def tokens_in(text: str) -> float:
     if text.isascii():
         return len(text) / 4
     ascii_ = len(text.encode("ascii", "ignore"))
-    wide = sum(
-        "\u2e80" <= sign <= "\u9fff"
-        or "\uac00" <= sign <= "\ud7a3"
-        or "\uf900" <= sign <= "\ufaff"
-        or "\uff66" <= sign <= "\uff9f"
-        for sign in text
-    )
+    wide = sum(map(len, _WIDE().findall(text)))
     return ascii_ / 4 + wide * 0.9 + (len(text) - ascii_ - wide) / 2.5
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 StrategyName: TypeAlias = Literal[
     "split", "semantic", "selective", "hierarchical", "reserve", "assemble", "userMessages", "record"
 ]
-"""`split` is the default: the older 70 % becomes a snapshot, the newest 30 % stays."""
+"""`settings.schema_companion` says what each does."""
+
+DEFAULT_STRATEGY: Final[StrategyName] = "record"
+"""What keeps most by README's table. `split` is Gemini CLI's: its snapshot is all that is left of the older 70 %."""
 
 BackgroundMode: TypeAlias = Literal["auto", "idle", "off"]
 """When a compression is prepared ahead of need: from the soft mark on and in idle time; in idle time, and when

@@ -69,8 +69,8 @@ class _Call(NamedTuple):
 
 
 def names_in(text: str) -> Iterator[str]:
-    """The identifiers and amounts of a text, in order."""
-    for word in _WORD().findall(text):
+    """The identifiers and amounts of a text, each word's once, in order."""
+    for word in dict.fromkeys(_WORD().findall(text)):
         if word.isalpha() and (word.islower() or word[1:].islower()):
             continue  # most words: a tenth of the time
         for match in _NAMES().finditer(word):
@@ -116,11 +116,13 @@ def lines_of_calls(
         call = calls[numbers[-1]]
         many = f" ×{len(numbers)}" if len(numbers) > 1 else ""
         is_short = tokens_in(call.output) <= _SHORT
+        target = "" if is_short and call.target and call.target in call.output else f" {call.target}"
+        head = f"{call.action.name}{many}{target}".rstrip()
+        if used + tokens_in(head) + 2 > limit:
+            continue  # reading what it gave is most of the work
         room = max(24.0, min(90.0, limit / len(order)))
         result = [" ".join(call.output.split())] if is_short else _telling(call, room, later)
         result = [line for line in result if line]
-        target = "" if is_short and call.target and call.target in call.output else f" {call.target}"
-        head = f"{call.action.name}{many}{target}".rstrip()
         for tail in (f" → {' / '.join(result)}", f" → {_cut(result[-1], 60)}" if result else "", ""):
             text = head + (tail if result else "")
             cost = tokens_in(text) + 2

@@ -17,7 +17,7 @@ from gemini_companion.engine.facts.fact import FactSource, Known
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.facts.statements import TRIFLE, Statement, Unwanted, same_as, statements_of
-from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.retention import KeptWords
 from gemini_companion.engine.record.outputs import Line, lines_of_calls, names_in
@@ -139,6 +139,7 @@ def write_record(
     standing: Iterable[str] = (),
     beside: Sequence[Content] = (),
     unwanted: Unwanted | None = None,
+    withdrawn: Iterable[str] = (),
     cache: FactCache | None = None,
     poll: Callable[[], None] = lambda: None,
 ) -> Record:
@@ -152,17 +153,21 @@ def write_record(
         standing: Texts that stand in the request: the snapshot, rules. What they say is not said again.
         beside: Contents that do: the tail.
         unwanted: What the person does not want kept: it is not quoted, and nobody misses it.
+        withdrawn: Rules that a person took back by hand. Where they were said nothing tells of that, so a quotation
+            would have them hold again.
         cache: Saves reading the same contents again.
         poll: Called often; what it raises ends the work.
     """
+    gone = {one.same for text in withdrawn for one in statements_of(user_text(text))}
+    cache = cache or FactCache()
     said: list[_Said] = []
     dropped: list[tuple[int, int]] = []
-    for one in _read(sources, earlier, cache or FactCache(), poll):
+    for one in _read(sources, earlier, cache, poll):
         if one.voice == "user" and unwanted and unwanted.has(one.statement, one.name[0]):
             dropped.append(one.name)
-        else:
+        elif one.statement.same not in gone:
             said.append(one)
-    stands = _Standing(standing, beside, poll)
+    stands = _Standing(standing, beside, cache, poll)
     newest = {(one.voice, one.statement.same): place for place, one in enumerate(said)}
     again: dict[int, int] = {}
     covered: set[int] = set()
@@ -352,7 +357,9 @@ def _calls(
 class _Standing:
     """What stands in the request beside the record."""
 
-    def __init__(self, texts: Iterable[str], beside: Sequence[Content], poll: Callable[[], None]) -> None:
+    def __init__(
+        self, texts: Iterable[str], beside: Sequence[Content], cache: FactCache, poll: Callable[[], None]
+    ) -> None:
         self.said: set[int] = set()
         """Of each statement, what it is the same as."""
         self.names: list[str] = []
@@ -367,4 +374,4 @@ class _Standing:
         for content in beside:
             poll()
             self.names.append(text_of_content(content)[:_NAMES_IN])
-            self.said.update(one.same for one in statements_of(content))
+            self.said.update(one.same for one in cache.statements_in(content))

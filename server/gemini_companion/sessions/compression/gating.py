@@ -26,7 +26,13 @@ from gemini_companion.engine.history.compose import span as within
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.entries import Entries
 from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item
-from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, Entry, IdeContextEntry
+from gemini_companion.engine.history.log import (
+    CompressionEntry,
+    CompressionResult,
+    ConstraintEntry,
+    Entry,
+    IdeContextEntry,
+)
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.retention import KeptWords, MissingFact, Retention
 from gemini_companion.engine.history.view import History
@@ -38,6 +44,9 @@ logger = logging.getLogger(__name__)
 
 WINDOW_SHARE: Final = 20
 """An appendix may have a twentieth of the model's window."""
+
+_LEAST_ROOM: Final = 100_000
+"""Tokens of a window in which a record has room for what most chats are about."""
 
 _SAID: Final = PROMPTS | {"reply"}
 """What may say that a task is done: people, those who steer among them, and the model."""
@@ -108,7 +117,7 @@ class SnapshotGate:
         self, session: Session, span: Span, *, window: int, guidance: str = "", has_record: bool = False
     ) -> None:
         self._session = session
-        self._record_window = window if has_record else 0
+        self._record_window = _room_of_record(session, window) if has_record else 0
         history = session.history
         sources = history.sources.copied()
         entries = history.entries.copied()
@@ -122,6 +131,7 @@ class SnapshotGate:
             one.text for one in history.constraints.all() if one.state == "released" and one.text not in pins
         )
         unwanted = Unwanted(history.unwanted)
+        withdrawn = tuple(text for text in _withdrawn(entries) if text not in pins)
         also = (session.system_instruction or "", guidance, *_environment(session))
         beside = tuple(span.beside)
 
@@ -135,6 +145,7 @@ class SnapshotGate:
                 also=(*also, *_editor_states(entries)),
                 let_go=let_go,
                 unwanted=unwanted,
+                withdrawn=withdrawn,
                 earlier=len(imported),
                 strangers=partial(_put_away_elsewhere, entries, session.fact_cache, span.hides),
                 later=[item.content for item in beside if item.seq > span.hides[1] and item.kind in _SAID],
@@ -243,6 +254,23 @@ def span_of_entry(entry: CompressionEntry, view: Sequence[Item]) -> Span | None:
     gone = {id(item) for item in hidden}
     beside = [item for item in view if id(item) not in gone and item.kind not in REPLACEMENT_KINDS]
     return Span(entry.hides, keeps, frozenset(item.seq for item in hidden), beside)
+
+
+def _room_of_record(session: Session, window: int) -> int:
+    """The window that a record's budgets are shares of: what instruction and tools leave of the model's. Smaller where
+    compression starts early: a record as large as the count that starts it would have it start at every prompt.
+    """
+    mark = session.mark(session.choice()).tokens
+    free = max(1, window - session.parts().surroundings)
+    return free if mark is None else min(free, max(2 * mark, _LEAST_ROOM))
+
+
+def _withdrawn(entries: Entries[Entry]) -> Iterator[str]:
+    """Rules that a person released by hand."""
+    newest = {entry.constraint.constraint_id: entry for entry in entries.of(ConstraintEntry)}
+    for entry in newest.values():
+        if entry.constraint.state == "released" and entry.by_turn is None:
+            yield entry.constraint.text
 
 
 def _imported_snapshots(history: History, hides: tuple[int, int]) -> Iterator[FactSource]:

@@ -25,7 +25,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.compression.messages import NOT_AGAIN, TOO_LITTLE, message_for
-from gemini_companion.engine.compression.strategies.registry import DEFAULT_STRATEGY, STRATEGIES
+from gemini_companion.engine.compression.strategies.registry import STRATEGIES
 from gemini_companion.engine.compression.types import Counts, LogState, Plan, Strategy, Trim, ViewChange, judge
 from gemini_companion.engine.errors import CompanionError, ModelFault, StaleVersion
 from gemini_companion.engine.history.item import Item
@@ -201,8 +201,8 @@ class CompressionRun:
     def _plan(self, trim: Trim, log: LogState) -> Plan | None:
         """The strategy's plan. An automatic run that it has none for, which may be a rescue, does as `split`."""
         plan = self.strategy.plan(trim, log)
-        if plan is None and not self.forced and self.strategy.name != DEFAULT_STRATEGY:
-            self.strategy = STRATEGIES[DEFAULT_STRATEGY]()
+        if plan is None and not self.forced and self.strategy.name != "split":
+            self.strategy = STRATEGIES["split"]()
             plan = self.strategy.plan(trim, log)
         return plan
 

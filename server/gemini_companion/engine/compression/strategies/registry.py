@@ -16,8 +16,6 @@ from gemini_companion.engine.compression.strategies.user_messages import UserMes
 from gemini_companion.engine.compression.types import Strategy
 from gemini_companion.engine.history.verdict import StrategyName
 
-DEFAULT_STRATEGY: Final[StrategyName] = "split"
-
 STRATEGIES: Final[Mapping[StrategyName, Callable[[], Strategy]]] = {
     "split": SplitStrategy,
     "semantic": SemanticStrategy,
