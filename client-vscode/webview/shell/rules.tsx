@@ -31,7 +31,8 @@ function RulesBody() {
   const isReadOnly = shell.panel.value?.session?.heldBy !== undefined;
   // Asked anew when the number of rules changes while it is open, and after each change of one.
   const { value, error, act } = useListed(`${inForce} ${proposed}`, () => shell.line.call({ do: "rules" }));
-  const rules = value?.constraints.filter(({ replacedBy }) => replacedBy === undefined) ?? [];
+  const rules = value?.constraints ?? [];
+  const texts = new Map(rules.map(({ constraintId, text }) => [constraintId, text]));
   const of = (state: Constraint["state"]) => rules.filter((rule) => rule.state === state);
 
   const change = (wanted: Change, said: string): Promise<boolean> =>
@@ -43,7 +44,13 @@ function RulesBody() {
   const list = (shown: readonly Constraint[], label: string) => (
     <ul class="rule-list" aria-label={label}>
       {shown.map((rule) => (
-        <Rule key={rule.constraintId} rule={rule} isReadOnly={isReadOnly} change={change} />
+        <Rule
+          key={rule.constraintId}
+          rule={rule}
+          endedBy={texts.get(rule.replacedBy ?? "")}
+          isReadOnly={isReadOnly}
+          change={change}
+        />
       ))}
     </ul>
   );
@@ -88,13 +95,15 @@ function RulesBody() {
 
 interface RuleProps {
   readonly rule: Constraint;
+  /** The later words that took its place. */
+  readonly endedBy: string | undefined;
   readonly isReadOnly: boolean;
   readonly change: (wanted: Change, said: string) => Promise<boolean>;
 }
 
-function Rule({ rule, isReadOnly, change }: RuleProps) {
+function Rule({ rule, endedBy, isReadOnly, change }: RuleProps) {
   const shell = useShell();
-  const { constraintId, text, scope, state, source, turnId } = rule;
+  const { constraintId, text, scope, state, source, turnId, note } = rule;
   const name = shorten(text);
   const isPin = source === "pin";
   const actions = isReadOnly ? [] : RULE_STANDINGS[ruleStanding(rule)].actions;
@@ -104,6 +113,12 @@ function Rule({ rule, isReadOnly, change }: RuleProps) {
       <span class="rule-words" dir="auto">
         {text}
       </span>
+      {note === undefined ? null : <span class="rule-why quiet">{note}</span>}
+      {endedBy === undefined ? null : (
+        <span class="rule-why quiet" dir="auto">
+          {t("Replaced by: {0}", endedBy)}
+        </span>
+      )}
       <span class="rule-line">
         <span class="quiet">
           {isPin ? <Icon name="pin" /> : null}

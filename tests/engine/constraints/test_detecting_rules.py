@@ -57,6 +57,27 @@ var の使用は禁止です。
 从现在开始用制表符。
 禁止使用 var。
 提交前务必运行测试。
+Don't commit yet.
+For now, don't change the schema.
+Actually don't delete the flag yet, ops need it until Friday.
+Bitte noch nicht deployen.
+Ne supprime pas encore l'ancien endpoint.
+Não faz deploy ainda.
+abhi deploy mat karna
+まだmainにpushしないでください。
+先不要提交。
+Wait for my OK before you push.
+Ask me before you run anything that talks to staging.
+Hold off on merging until QA signs off.
+Keep your hands off the migrations folder.
+Leave the tests alone for now.
+No new dependencies without asking me first.
+Finger weg von der Preisberechnung.
+Bevor du etwas deployst, fragst du mich.
+Demande-moi avant de supprimer quoi que ce soit.
+Nunca faça commit direto na main.
+Não mexe no schema sem falar comigo antes.
+prod me kuch bhi mat chhedna bina mujhse pooche
 """.strip().splitlines()
 
 NONE = """
@@ -68,8 +89,6 @@ I never saw that error.
 It always fails on Windows.
 Don't worry about the tests.
 Never mind.
-Don't commit yet.
-For now, don't change the schema.
 In this commit don't rename anything.
 The README says "never commit to main".
 > Never use tabs.
@@ -99,13 +118,24 @@ Siempre falla en Windows.
 这次不要运行测试。
 我从来没见过这个错误。
 这个测试总是失败。
-先不要提交。
 Say hello.
 Explain how the never type works in TypeScript.
 What does always_on do?
 Add a flag --never-cache.
 Write a test that never sleeps.
 Thanks, that works now.
+Always up for something sweet.
+Always the same error on Mondays.
+You should never have deleted that file!
+Having pets must be a wonderful experience.
+The server must be down, it never answers
+Don't ask, it's a long story.
+Toujours la même erreur.
+Nunca entendi esse job.
+Nunca me acuerdo de ese comando.
+Siempre es lo mismo con este servidor.
+Sempre dá erro na segunda tentativa.
+yaar ye build hamesha slow kyun hai
 """.strip().splitlines()
 
 

@@ -86,6 +86,32 @@ async def test_what_is_allowed_takes_back_a_ban_and_is_nothing_where_there_is_no
     assert await rules(studio) == [("Never touch legacy/.", "released"), ("You may now edit legacy/.", "inForce")]
 
 
+async def test_what_is_forbidden_until_the_person_agrees_ends_with_their_ordinary_words(studio: Studio):
+    await studio.chat("Don't push to origin yet.")
+    assert await rules(studio) == [("Don't push to origin yet.", "inForce")]
+    await studio.chat("ok you can push now")
+    old, new = (await studio.session()).history.constraints.all()
+    assert (old.state, old.replaced_by, new.text) == ("released", new.constraint_id, "ok you can push now")
+
+
+async def test_a_proposal_says_why_it_is_one(studio: Studio):
+    await studio.chat("Prefer composition over inheritance. Go on.")
+    studio.set(compression_constraints="ask")
+    await studio.chat("Never push.")
+    (passing, asked) = (await studio.session()).history.constraints.all()
+    assert "in passing" in (passing.note or "")
+    assert "settings" in (asked.note or "")
+
+
+async def test_a_proposal_that_later_words_take_back_is_put_aside_with_those_words(studio: Studio):
+    await studio.chat("The answers should stay below five lines.")
+    assert [state for _, state in await rules(studio)] == ["proposed"]
+    await studio.chat("Actually forget about the five lines, long answers are fine.")
+    (one,) = (await studio.session()).history.constraints.all()
+    assert one.state == "released"
+    assert "forget about the five lines" in (one.note or "")
+
+
 async def test_asked_first_a_contradiction_waits_for_the_persons_word(studio: Studio):
     await studio.chat("Never touch legacy/.")
     studio.set(compression_constraints="ask")

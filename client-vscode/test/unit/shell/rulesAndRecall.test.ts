@@ -38,7 +38,14 @@ describe("the rules", () => {
     expect(panel.text).toContain("Never change the public names of the tokenizer");
     expect(panel.text).toContain("added by you, all chats");
     expect(panel.has("button", /^Unpin: Python 3\.11/)).toBe(true);
-    expect(panel.text).toContain("Not in force (1)");
+    expect(panel.text).toContain("Not in force (2)");
+  });
+
+  it("say why one is only proposed, and beside one that ended what took its place", async () => {
+    await show("rulesOpen");
+    expect(panel.text).toContain("Only proposed: it may be a rule, or said in passing.");
+    expect(panel.text).toContain("Replaced by: Python 3.11 is the oldest version that has to work.");
+    expect(panel.has("button", /^Keep: Every version/)).toBe(false);
   });
 
   it("are released, kept and moved to all chats, each after the daemon has done it", async () => {

@@ -1,15 +1,16 @@
 """Which rule in force a new one contradicts.
 
-Two rules contradict each other if they speak of the same and one bids or allows what the other forbids, if they are the
-same but for a number or a language, or if the new one says that it holds instead of what the old one bids. Precise
-rather than eager: a condition that only one of them has keeps both.
+Two rules contradict each other if they speak of the same and one bids or allows what the other forbids, if they are
+the same but for a number or a language, or if the new one says that it holds instead of what the old one bids. What a
+person takes back in so many words ("forget the limit") only has to be named, and so has what was forbidden "yet" or
+"until" something and is allowed now. Precise rather than eager: a condition that only one of them has keeps both.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -23,14 +24,6 @@ SAME_OBJECT: Final = 0.6
 
 _JUDGED: Final = 600
 
-_FORBIDS: Final = lazy(
-    r"\b(?:never|do ?n['’]?t|not|no|cannot|can['’]t|mustn['’]t|without|avoid|refrain|forbidden|prohibited|off[ -]limits"
-    r"|nie|niemals|nicht|kein\w{0,2}|keinesfalls|auf keinen fall|verboten|untersagt|tabu"
-    r"|jamais|pas|plus|aucun\w{0,2}|interdit|en aucun cas"
-    r"|nunca|jam(?:á|a)s|no|prohibid[oa]s?)\b"
-    r"|ない|なかれ|禁止|厳禁|するな|使うな|触るな|ません|不要|不准|不许|不得|不能|不可|别|勿|禁|绝不|永不",
-    re.IGNORECASE,
-)
 _LIFTS: Final = lazy(
     r"\b(?:no longer|not) (?:forbidden|off[ -]limits|prohibited|mandatory|required|necessary)|\bdon['’]?t (?:have"
     r"|need) to\b|\bneedn['’]?t\b"
@@ -54,20 +47,23 @@ _CONDITION: Final = lazy(
 )
 _EMPTY_WORDS: Final = frozenset(
     """
-    a an the to of in on for with and or but so also then please just ever any all every each only really very
-    that this these those it its you we i your our my me us be is are am will would should must shall may might
-    can could do does did dont don t not no never always from now here henceforth again still anymore longer
-    allowed permitted ok okay fine free feel go ahead right make sure ensure need have has let s future going
-    forward by default strictly forbidden prohibited off limits avoid refrain without cannot cant mustn needn
-    want like der die das den dem des ein eine einen einem einer und oder aber auch bitte nur noch mehr wieder
-    ab jetzt sofort heute nun von immer stets nie niemals nicht kein keine keinen keiner keinem auf fall du ihr
-    sie wir ich man darf darfst durfen durft musst muss mussen soll sollst sollen sollt kann kannst konnen ist
-    sind erlaubt verboten untersagt im zu zum zur mit fur tabu unbedingt kunftig grundsatzlich le la les l un
-    une de d et ou mais aussi ne n pas plus jamais toujours aucun aucune tu vous nous je il faut dois devez doit
-    peux pouvez peut maintenant desormais au aux partir dorenavant est sont permis autorise interdit te plait en
-    ce cette ces droit as sans dans el los las uno una unos unas y o pero tambien nunca jamas siempre usted
-    nosotros yo debes debe deben puedes puede pueden hay que ahora adelante desde esta este permitido prohibido
-    por favor ya sin se con al del
+    a an the to of in on for with and or but so also then please just ever any all every each only really very that
+    this these those it its you we i your our my me us be is are am will would should must shall may might can could
+    do does did dont don t not no never always from now here henceforth again still anymore longer allowed permitted
+    ok okay fine free feel go ahead right make sure ensure need have has let s future going forward by default
+    strictly forbidden prohibited off limits avoid refrain without cannot cant mustn needn want like der die das den
+    dem des ein eine einen einem einer und oder aber auch bitte nur noch mehr wieder ab jetzt sofort heute nun von
+    immer stets nie niemals nicht kein keine keinen keiner keinem auf fall du ihr sie wir ich man darf darfst durfen
+    durft musst muss mussen soll sollst sollen sollt kann kannst konnen ist sind erlaubt verboten untersagt im zu zum
+    zur mit fur tabu unbedingt kunftig grundsatzlich le la les l un une de d et ou mais aussi ne n pas plus jamais
+    toujours aucun aucune tu vous nous je il faut dois devez doit peux pouvez peut maintenant desormais au aux partir
+    dorenavant est sont permis autorise interdit te plait en ce cette ces droit as sans dans el los las uno una unos
+    unas y o pero tambien nunca jamas siempre usted nosotros yo debes debe deben puedes puede pueden hay que ahora
+    adelante desde esta este permitido prohibido por favor ya sin se con al del encore bon c pronto nao ainda pode
+    podem podes agora voce nem sem um em na da dos os ao tem ter mim isso abhi mat hai theek kar karna karo karenge
+    nahi nahin ko mein pe ka ki ke bhi finger weg hand hands alone leave wait hold forget about change plan actually
+    instead doch finalement stay stays remain remains keep stick switch goes bleibt bleiben nehmen wechseln reste
+    restent rester passe passons garde sur quedan queda mejor ficar fica melhor
     """.split()  # noqa: SIM905
 )
 _MEANT: Final = {
@@ -80,7 +76,7 @@ _MEANT: Final = {
 _SAME: Final = {stem: meant for meant, stems in _MEANT.items() for stem in stems.split()}
 """Stems of different words for the same doing."""
 _ENDINGS: Final = """
-    ando iendo éis áis ing ons ent est ado ido ez er ir es as is en ed st ar os e s n a o
+    arlo erlo irlo arla erla irla ando iendo éis áis ing ons ent est ado ido ez er ir es as is en ed st ar os e s n a o
     """.split()  # noqa: SIM905
 _LANGUAGES: Final = frozenset(
     """
@@ -93,7 +89,8 @@ _CJK_LANGUAGE: Final = lazy(
     r"日本語|英語|中国語|ドイツ語|フランス語|スペイン語|中文|英文|英语|日语|日文|德语|法语|西班牙语|汉语"
 )
 _CJK_EMPTY: Final = lazy(
-    r"してはいけません|てはいけません|てはいけない|てはならない|しないでください|しないで下さい|しないこと|しないで|ないでください|ないで|しなくて(?:も)?|しても|しなければならない|してください|して下さい"
+    r"やっぱり|やはり|まだ|お願い(?:します)?|書い(?=て)|してはいけません|てはいけません|てはいけない|てはならない|しないでください|しないで下さい|しないこと|しないで|ないでください|ないで"
+    r"|しなくて(?:も)?|しても|しなければならない|してください|して下さい"
     r"|することは?|すること|する|した|して|ください|下さい"
     r"|いいです|良いです|よいです|構いません|かまいません|大丈夫です?|いい|良い|よい|です|ます|ません|絶対に?|決して|必ず|常に|いつも|毎回|今後は?|これから(?:は|も)?|もう|再び|ないこと|禁止|厳禁"
     r"|使用|こと|[はをがにでもねよの]"
@@ -113,6 +110,8 @@ _CJK_SAME: Final = {
 _CJK_USE: Final = lazy(r"使って|使い|使う")
 _NOISE: Final = lazy(r"[\s,.;:!?\"'“”„«»()（）。、，！？「」『』`*]+")
 _WORD: Final = lazy(r"[\w./-]+")
+_VALUE: Final = lazy(r"\d+(?:[.,]\d+)*[a-z%]{0,3}")
+_CLAUSE: Final = lazy(r"[,;:—–、，；：]")
 
 
 class _Rule(NamedTuple):
@@ -128,6 +127,12 @@ class _Rule(NamedTuple):
     is_conditional: bool
     gone: frozenset[str] | None
     """What it speaks of behind "instead of"; `None` if it has none."""
+    awaits: bool
+    """It holds until something has happened, or the person agrees."""
+    ends: frozenset[str] | None
+    """What it says to be over; `None` if it says nothing of the kind."""
+    changes: bool
+    """It says that something is other than before."""
 
 
 def contradicted(text: str, standing: Sequence[Constraint]) -> Constraint | None:
@@ -146,27 +151,38 @@ def _contradict(new: _Rule, old: _Rule) -> bool:
         return False
     if new.gone and not old.forbids and new.gone & old.words and new.gone >= old.words - _DOING:
         return True
-    if new.is_conditional != old.is_conditional and not new.lifts:
+    if new.ends and _named(new.ends, old.words | old.values) >= SAME_OBJECT:
+        return True
+    if new.is_conditional != old.is_conditional and not (new.lifts or new.changes):
         return False
-    if new.values != old.values:
+    if new.values != old.values and not (new.lifts and old.awaits):
         same = new.forbids == old.forbids and bool(new.values) == bool(old.values)
-        return same and _share(new.words, old.words) >= 1
-    is_flip = new.forbids != old.forbids
-    return is_flip and _is_about_same(new.words, old.words)
+        share = _named(new.words, old.words) if new.changes else _share(new.words, old.words)
+        return same and share >= (SAME_OBJECT if new.changes else 1)
+    if new.forbids == old.forbids:
+        return False
+    return _is_about_same(new.words, old.words, share=_named if new.lifts and old.awaits else _share)
 
 
 _DOING: Final = frozenset(("us", "change", "answer", "delete"))
 
 
-def _is_about_same(new: frozenset[str], old: frozenset[str]) -> bool:
+def _is_about_same(
+    new: frozenset[str], old: frozenset[str], share: Callable[[frozenset[str], frozenset[str]], float]
+) -> bool:
     """They speak of doing the same to mostly the same things."""
     things, others = new - _DOING, old - _DOING
     doing, done = new & _DOING, old & _DOING
-    return bool(things & others) and _share(things, others) >= SAME_OBJECT and not (doing and done and not doing & done)
+    return bool(things & others) and share(things, others) >= SAME_OBJECT and not (doing and done and not doing & done)
 
 
 def _share(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other)
+
+
+def _named(one: frozenset[str], other: frozenset[str]) -> float:
+    """How much of what the one with fewer words speaks of the other one has."""
+    return len(one & other) / max(1, min(len(one), len(other)))
 
 
 @lru_cache(maxsize=1_024)
@@ -183,8 +199,27 @@ def _read(text: str) -> _Rule:
     allows = wording.PERMISSION().search(kept) is not None
     lifts = allows or _LIFTS().search(kept) is not None
     need_not = _NEED_NOT().search(kept) is not None
-    forbids = need_not or (not lifts and _FORBIDS().search(kept) is not None)
-    return _Rule(forbids, lifts, words, values, _CONDITION().search(kept) is not None, gone)
+    forbids = need_not or (not lifts and wording.FORBIDS().search(kept) is not None)
+    return _Rule(
+        forbids,
+        lifts,
+        words,
+        values,
+        _CONDITION().search(kept) is not None,
+        gone,
+        (wording.AWAITS().search(text) or wording.MEANWHILE().search(text)) is not None,
+        _ended(text),
+        wording.CHANGES().search(text) is not None,
+    )
+
+
+def _ended(text: str) -> frozenset[str] | None:
+    """What a clause speaks of that says that something is over."""
+    for clause in _CLAUSE().split(text):
+        if (match := wording.ENDS().search(clause)) is not None:
+            words, values = _words(f"{clause[: match.start()]} {clause[match.end() :]}")
+            return words | values
+    return None
 
 
 def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -197,7 +232,7 @@ def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
     values: set[str] = set()
     for found in _WORD().findall(plain.replace("'", " ").replace("’", " ")):
         word = found.rstrip(".-")
-        if word.isdigit() or word in _LANGUAGES:
+        if word in _LANGUAGES or _VALUE().fullmatch(word):
             values.add(word)
         elif word not in _EMPTY_WORDS:
             words.add(_stem(word))

@@ -1,8 +1,9 @@
 """Finding standing rules in a person's prompt, word for word.
 
 Precise rather than eager: a sentence is *plain* if it can hardly be anything but a rule ("never …", "always …", "do
-not …" and the like in six languages), *probable* if it may well be one. What asks for something once, asks a question,
-tells of something, or stands in code, in a quotation or in a pasted log is none.
+not …" and the like in eight languages), *probable* if it may well be one. What asks for something once, asks a
+question, tells of something, or stands in code, in a quotation or in a pasted log is none. What is forbidden "yet" or
+"for now" is forbidden until the person says otherwise.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ LOOKED_THROUGH: Final = 200_000
 MOST_RULES: Final = 100
 """Rules that one prompt may bring."""
 
+REPORTED: Final = "Only proposed: it may be what somebody else says."
+FOR_THIS_TASK: Final = "Only proposed: it may be meant for this one task."
+IN_PASSING: Final = "Only proposed: it may be a rule, or said in passing."
+
 _SHORTEST: Final = 6
 _CJK_SHORTEST: Final = 4
 
@@ -51,7 +56,9 @@ class Found(NamedTuple):
 
     text: str
     certainty: Certainty
-    """`permission`: it may take back an earlier rule, and is none by itself."""
+    """`permission`: it may take back or replace an earlier rule, and is none by itself."""
+    why: str = ""
+    """For people: why it is only probable."""
 
 
 def detect(prompt: str) -> list[Found]:
@@ -65,29 +72,49 @@ def detect(prompt: str) -> list[Found]:
             if number := _NUMBER().match(judged, start, end):
                 start = number.end()
             said = text[offset + start : offset + end]
-            certainty = certainty_of(judged[start:end]) if said not in found and _may_be_one(said) else None
-            if certainty is not None:
-                found[said] = Found(said, certainty)
+            verdict = judge(judged[start:end]) if said not in found and _may_be_one(said) else None
+            if verdict is not None:
+                found[said] = Found(said, *verdict)
                 if len(found) == MOST_RULES:
                     return list(found.values())
         offset += len(piece)
     return list(found.values())
 
 
-def certainty_of(sentence: str) -> Certainty | None:
-    """What a person's sentence is, its quotations and code blanked out; `None` if it is no rule."""
+def judge(sentence: str) -> tuple[Certainty, str] | None:
+    """What a person's sentence is, its quotations and code blanked out, and why it is only probable; `None` if it is
+    no rule.
+    """
+    sentence = _NOD().sub("", sentence)
     if is_question(sentence) or wording.LABELLED().match(sentence):
         return None
     lasting = wording.FROM_NOW_ON().search(sentence) is not None
-    is_once = not lasting and not wording.STANDING().search(sentence) and wording.ONCE().search(sentence)
-    if is_once:
-        return "permission" if wording.PERMISSION().search(sentence) else None
-    if wording.PERMISSION().search(sentence) and not _is_plain(sentence):
-        return "permission"
-    if _is_plain(sentence) or (lasting and not _tells(sentence) and _orders(sentence)):
+    allows = wording.PERMISSION().search(sentence) is not None
+    changes = (wording.CHANGES().search(sentence) or wording.ENDS().search(sentence)) is not None
+    if not lasting and not wording.STANDING().search(sentence) and _is_once(sentence):
+        return ("permission", "") if allows or changes else None
+    is_plain = _is_plain(sentence)
+    if (allows or wording.ENDS().search(sentence)) and not is_plain:
+        return "permission", ""
+    if is_plain or (lasting and not _tells(sentence) and _orders(sentence)):
+        if wording.REPORTED().search(sentence):
+            return "probable", REPORTED
         mixed = is_request(_POLITE().sub("", sentence)) and not has_cjk(sentence) and not lasting
-        return "probable" if mixed or wording.REPORTED().search(sentence) else "plain"
-    return "probable" if is_rule(sentence) and not (_tells(sentence) or is_request(sentence)) else None
+        return ("probable", FOR_THIS_TASK) if mixed else ("plain", "")
+    if _tells(sentence):
+        return ("permission", "") if changes else None
+    if wording.MAY_BE().search(sentence):
+        return "probable", IN_PASSING
+    if is_rule(sentence) and not is_request(sentence):
+        return "probable", IN_PASSING
+    return ("permission", "") if changes else None
+
+
+def _is_once(sentence: str) -> bool:
+    """It is over with the work at hand. What is forbidden "yet" or "for now" is not: only the person ends that."""
+    if wording.ONCE().search(sentence):
+        return True
+    return wording.MEANWHILE().search(sentence) is not None and not wording.FORBIDS().search(sentence)
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -170,11 +197,21 @@ def _is_plain(sentence: str) -> bool:
         return wording.CHINESE().search(sentence) is not None and not wording.CHINESE_TOLD().match(sentence)
     if wording.ENGLISH().search(sentence):
         return True
-    if wording.GERMAN().search(sentence) and wording.GERMAN_WORDS().search(sentence):
+    if _is_german_order(sentence) and wording.GERMAN_WORDS().search(sentence):
         return not wording.GERMAN_TOLD().match(sentence)
+    if wording.HINDI_WORDS().search(sentence) and wording.HINDI().search(sentence):
+        return wording.HINDI_TOLD().search(sentence) is None
     if wording.FRENCH().search(sentence):
         return not wording.FRENCH_TOLD().match(sentence)
+    if wording.PORTUGUESE_WORDS().search(sentence) and wording.PORTUGUESE().search(sentence):
+        return not wording.PORTUGUESE_TOLD().match(sentence)
     return wording.SPANISH().search(sentence) is not None and not wording.SPANISH_TOLD().match(sentence)
+
+
+def _is_german_order(sentence: str) -> bool:
+    if wording.GERMAN_ALWAYS().search(sentence) and wording.GERMAN_ORDERS().search(sentence):
+        return True
+    return wording.GERMAN().search(sentence) is not None
 
 
 def _tells(sentence: str) -> bool:
@@ -184,15 +221,25 @@ def _tells(sentence: str) -> bool:
         return (
             wording.CHINESE_TOLD().match(sentence) is not None or wording.CHINESE_STATES().search(sentence) is not None
         )
-    return any(
-        told().match(sentence) for told in (wording.GERMAN_TOLD, wording.FRENCH_TOLD, wording.SPANISH_TOLD)
-    ) or bool(_NARRATOR().match(sentence))
+    if any(told().match(sentence) for told in _TOLD) or _NARRATOR().match(sentence):
+        return True
+    return wording.HINDI_TOLD().search(sentence) is not None
 
 
+_NOD: Final = lazy(r"(?i)[, ]{1,3}(?:ok(?:ay)?|alright|please|ja|vale|d['’]accord|t(?:á|a) bom|theek hai)[ ]?\?{1,3}$")
+"""It asks for a nod, and nothing else."""
 _NUMBER: Final = lazy(r"(?:\d{1,3}[.)][ \t]{1,4})?")
 _POLITE: Final = lazy(r"(?i)^\W{0,6}(?:bitte|please|por favor|s['’]il (?:te|vous) pla[iî]t)\b[ ,]{0,3}")
 _NARRATOR: Final = lazy(
-    r"(?i)\W{0,6}(?:i|he|she|they|it|we)['’ ](?!want|prefer|expect|need you|never|always|only|do not|don['’]t)"
+    r"(?i)\W{0,6}(?:(?:i|he|she|they|it|we)['’ ](?!want|prefer|expect|need you|never|always|only|do not|don['’]t"
+    r"|d (?:rather|prefer|much)|would (?:rather|prefer)|settled|agreed|stick)"
+    r"|(?!need|feed|embed|seed)\w{2,20}ed\b)"
+)
+_TOLD: Final = (
+    wording.GERMAN_TOLD,
+    wording.FRENCH_TOLD,
+    wording.SPANISH_TOLD,
+    wording.PORTUGUESE_TOLD,
 )
 
 

@@ -1,4 +1,5 @@
-"""The words by which a standing rule is known: English, German, French, Spanish, Japanese and Chinese.
+"""The words by which a standing rule is known: English, German, French, Spanish, Portuguese, Japanese, Chinese,
+and Hindi in Latin letters.
 
 Every pattern is linear on any input and compiled at first use. They judge one sentence, whose quotations and code were
 blanked out.
@@ -12,8 +13,10 @@ from typing import Final
 from gemini_companion.engine.facts.patterns import lazy
 
 _START: Final = (
-    r"(?:^|[,;:(–—]|\b(?:and|but|also|so|then|please|important|note|remember|und|aber|bitte|et|mais|y|pero)\b)"
-    r"[ \t\"'*_`#>-]{0,6}(?:\d{1,3}[.)] ?)?(?:please |also |just |bitte |por favor,? |s['’]il (?:te|vous) pla[iî]t,? )?"
+    r"(?:^|[,;:(–—]|\b(?:and|but|also|so|then|please|important|note|remember|actually|well|oh|ok(?:ay)?|wait|yes"
+    r"|und|aber|bitte|ach|et|mais|y|pero|e|mas)\b)"
+    r"[ \t\"'*_`#>-]{0,6}(?:\d{1,3}[.)] ?)?(?:please |also |just |bitte |por favor,? |s['’]il (?:te"
+    r"|vous) pla[iî]t,? )?"
 )
 """Where a clause begins, and what may stand ahead of its verb."""
 
@@ -21,7 +24,8 @@ FROM_NOW_ON: Final = lazy(
     r"\b(?:from (?:now|here|this point) on|from now|henceforth|going forward|ab (?:jetzt|sofort|heute|nun)|von (?:nun"
     r"|jetzt) an|k(?:ü|ue)nftig"
     r"|d(?:é|e)sormais|dor(?:é|e)navant|(?:à|a) partir de maintenant|d(?:è|e)s maintenant"
-    r"|de ahora en adelante|a partir de ahora|desde ahora|en adelante)\b"
+    r"|de ahora en adelante|a partir de ahora|desde ahora|en adelante"
+    r"|daqui (?:pra|para) (?:a )?frente|de agora em diante|a partir de agora|doravante|ab se|aage se)\b"
     r"|今後|これから(?:は|も)|以後|从现在(?:起|开始)|以后|今后|往后",
     re.IGNORECASE,
 )
@@ -37,28 +41,55 @@ STANDING: Final = lazy(
 """The same, if the sentence is a rule at all."""
 
 ONCE: Final = lazy(
-    r"\b(?:this (?:time|once|turn|round)|just once|for now|right now|at the moment|for the moment|for the time being"
-    r"|yet"
-    r"|today|tonight|now|in (?:this|your(?: next)?) (?:change|pr|commit|step|answer|message|response|reply|turn|patch"
+    r"\b(?:this (?:time|once|turn|round)|just once|right now|at the moment"
+    r"|today|tonight|(?<!for )now|in (?:this|your(?: next)?) (?:change|pr|commit|step|answer|message|response|reply"
+    r"|turn|patch"
     r"|task)"
     r"|for this (?:change|pr|commit|step|one|answer|task|fix|question|message|patch|request)"
-    r"|diesmal|dieses mal|diesen commit|f(?:ü|ue)r (?:den moment|diesmal|heute)|jetzt|heute|vorerst|vorl(?:ä|ae)ufig"
-    r"|erst ?mal|im moment|momentan|gerade|noch nicht"
-    r"|cette fois(?:-ci)?|pour (?:l['’]instant|le moment|une fois)|maintenant|aujourd['’]hui|tout de suite|pas encore"
-    r"|esta vez|por (?:ahora|el momento)|de momento|ahora|hoy|todav(?:í|i)a|a(?:ú|u)n)\b"
-    r"|今回|今は|いまは|とりあえず|今日|一旦|いったん|まだ|ひとまず|这次|这一次|此次|暂时|暂且|先不|先别|今天|目前|现在|这回",
+    r"|diesmal|dieses mal|diesen commit|f(?:ü|ue)r (?:diesmal|heute)|jetzt|heute"
+    r"|im moment|momentan|gerade"
+    r"|cette fois(?:-ci)?|pour une fois|maintenant|aujourd['’]hui|tout de suite"
+    r"|esta vez|(?<!por )ahora|hoy|desta vez|dessa vez|agora|hoje|is baar|aaj)\b"
+    r"|今回|今は|いまは|今日|这次|这一次|此次|今天|目前|现在|这回",
     re.IGNORECASE,
 )
 """It is over with the work at hand."""
+MEANWHILE: Final = lazy(
+    r"\b(?:yet|for (?:now|the moment|the time being)|noch (?:nicht|kein\w{0,2})|f(?:ü|ue)r den moment|vorerst"
+    r"|vorl(?:ä|ae)ufig|erst ?mal"
+    r"|pas encore|pour (?:l['’]instant|le moment)|todav(?:í|i)a|a(?:ú|u)n|por (?:ahora|el momento)|de momento"
+    r"|ainda|por (?:enquanto|ora)|abhi)\b"
+    r"|まだ|とりあえず|一旦|いったん|ひとまず|暂时|暂且|先不|先别|还不",
+    re.IGNORECASE,
+)
+"""What is asked with it is asked once; what is forbidden is forbidden until the person says otherwise."""
+AWAITS: Final = lazy(
+    r"\b(?:until|till|before|without|this (?:week|month|sprint)|hold off|wait (?:for|until)|frozen|freeze"
+    r"|bis|bevor|ohne|eingefroren|avant|sans|jusqu|hasta|antes|sin|at(?:é|e)|sem|congelad[oa]s?|pehle|bina|jab tak)\b"
+    r"|まで|前に|之前|直到",
+    re.IGNORECASE,
+)
+"""It holds until something has happened, or the person agrees."""
+FORBIDS: Final = lazy(
+    r"\b(?:never|do ?n['’]?t|not|no|cannot|can['’]t|mustn['’]t|without|avoid|refrain|forbidden|prohibited"
+    r"|off[ -]limits"
+    r"|frozen|alone|hands off|hold off|wait (?:for|until)|didn['’]t"
+    r"|nie|niemals|nicht|kein\w{0,2}|keinesfalls|auf keinen fall|verboten|untersagt|tabu|finger weg|h(?:ä|ae)nde weg"
+    r"|jamais|pas|plus|aucun\w{0,2}|interdit|en aucun cas"
+    r"|nunca|jam(?:á|a)s|no|prohibid[oa]s?|ni se te ocurra"
+    r"|n(?:ã|a)o|nada de|nem pense|proibid[oa]s?|congelad[oa]s?|mat|nahi|nahin)\b"
+    r"|ない|なかれ|禁止|厳禁|するな|使うな|触るな|ません|不要|不准|不许|不得|不能|不可|别|勿|禁|绝不|永不|先不",
+    re.IGNORECASE,
+)
 
 _BASE: Final = (
     r"(?!mind\b|say never|give up|forget|know\b|thought|knew|saw\b|came\b|went\b|seen|been|heard|felt|had|has\b"
-    r"|have i|was|were|is\b|got\b|did|too late"
+    r"|have\b|i\b|was|were|is\b|got\b|did|too late"
     r"|again\b|work\b|once\b|really\b|even\b|fail\b|\w{2,20}ed\b|\w{2,20}[^su]s\b)"
 )
 _CHATTER: Final = (
     r"(?!worry|mention it|mind\b|know|think|believe|have (?:a|an|any|the|to)\b|get me wrong|give up|remember"
-    r"|understand|see\b|feel|be (?:sad|sorry|silly"
+    r"|understand|see\b|feel|ask(?! me\b| for\b)|say (?:it|that|so|no more)\b|be (?:sad|sorry|silly"
     r"|shy|afraid)|hesitate|bother|care\b|want\b|need\b|work\b|seem|look like|forget|we\b|you\b|i\b|they\b|let)"
 )
 _NOT: Final = r"(?:n['’]?t| ?not)"
@@ -66,53 +97,103 @@ _SPEAKER: Final = (
     r"(?<!\bi )(?<!\bit )(?<!\bthis )(?<!\bthat )(?<!\bhe )(?<!\bshe )(?<!\bthey )(?<!\bwhich )(?<!\bwho )"
 )
 
+_DOING: Final = (
+    r"(?!(?:an?|the|this|that|these|those|my|your|his|her|its|our|their|some|one|more|less|such|so|too|very|here"
+    r"|there"
+    r"|up|down|in|on|at|for|from|with|to|of|by|about|as|like|been|had|was|were|is|are|am|good|great|nice|fun|happy"
+    r"|glad"
+    r"|sure|possible|true|likely|worth|cheer\w*|(?!bring|ping|appl|repl|rel|compl|enable|disable)\w{2,20}(?:ing|ly"
+    r"|ful|ous"
+    r"|able))\b)"
+)
+"""What follows "always" in an order is a verb: none of the words that mostly follow it elsewhere."""
+
 ENGLISH: Final = lazy(
-    rf"{_START}(?:never {_BASE}|do{_NOT} (?:ever )?{_CHATTER}|always (?!a |an |here|there|been|had|was|were|is |good"
-    rf"|great|nice|fun|cheer)(?!\w{{2,20}}(?:ed|[^su]s)\b)"
+    rf"{_START}(?:never {_BASE}|do{_NOT} (?:ever )?{_CHATTER}|always {_DOING}(?!\w{{2,20}}(?:ed|[^su]s)\b)"
     r"|avoid (?!\w{2,20}ed\b)|refrain from |under no circumstances|only (?:use|write|edit|change|touch|run|answer"
     r"|reply|commit|modify)\b)"
     rf"|\b(?:you|we|code|nobody|no one|nothing|everything|(?:every|each|all|any"
     rf"|no) [\w./`-]{{1,30}}(?: [\w./`-]{{1,30}})?) (?:(?:must|shall|should|may)"
-    rf"(?:{_NOT})? (?:always|never|only)|can only)\b|\b(?:you|we) (?:must|shall|may)(?:{_NOT}) |\byou (?:must"
+    rf"(?:{_NOT})? (?:always|never|only)(?! (?:have )?been\b| have \w{{2,20}}ed\b)|can only)\b|\b(?:you|we) (?:must"
+    rf"|shall|may)(?:{_NOT}) |\byou (?:must"
     rf"|shall) (?!have |be |feel|love|know|think|see |admit|say |miss|really|so )"
-    rf"|{_SPEAKER}\b(?:must|shall|may) (?:never|always) |\b[\w./`-]{{2,40}} must(?: not|n['’]t) "
-    r"|\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|off[ -]limits|mandatory|not allowed|not permitted)\b",
+    rf"|{_SPEAKER}\b(?:must|shall|may) (?:never|always) (?!(?:have )?been |have \w{{2,20}}ed\b)"
+    rf"|\b[\w./`-]{{2,40}} must(?: not|n['’]t) "
+    r"|\b(?:is|are|stays?|remains?) (?:strictly )?(?:forbidden|prohibited|off[ -]limits|mandatory|not allowed"
+    r"|not permitted)\b"
+    rf"|{_START}(?:(?:keep your )?hands off (?!to\b)|(?:stay|keep) (?:away from|out of|off) |steer clear of "
+    rf"|hold off (?:on )?\w{{2,20}}ing\b"
+    r"|wait (?:for|until) (?:my|i|me|we) |(?:ask|tell|warn|check with|consult) me (?:first|before)\b|no [^\n,.]{2,80}"
+    r" without (?:asking|my|me|telling)\b|don['’]?t you dare (?:to )?"
+    rf"|leave (?!it\b|that\b|this\b|me\b|him\b|her\b|them\b|us\b)[^\n,.]{{2,60}} (?:alone|as (?:it|they) (?:is"
+    rf"|are))\b)"
+    r"|\bbefore you [^\n,.]{2,80}(?:ask|tell|warn|check with|consult) me\b",
     re.IGNORECASE,
 )
+GERMAN_ALWAYS: Final = lazy(r"\b(?:nie|niemals|immer|stets)\b", re.IGNORECASE)
+"""An order, if one of `GERMAN_ORDERS` is there too."""
+GERMAN_ORDERS: Final = lazy(
+    r"\b(?:bitte|darfst|d(?:ü|ue)rft|darf|d(?:ü|ue)rfen|sollst|sollt|soll|sollen|musst|muss|m(?:ü|ue)ssen)\b"
+    r"|^\W{0,6}(?:und |aber )?(?:(?!(?:all|ein|kein|dies|jed|mein|dein|sein|ihr|unser|viel|einig|beid|manch|solch)e\b"
+    r"|(?:heute|gerade|die|sie|wie)\b)\w{2,20}e|nimm|gib|lass|lies|schreib|nutz|mach|geh|f(?:ü|ue)hr|pr(?:ü|ue)f|ruf"
+    r"|setz|leg|l(?:ö|oe)sch|benutz|verwend|antwort|halt)\b (?!\w{2,30}(?:(?<!nich)t|en)\b)"
+    r"|\b(?-i:[a-zäöü]\w{1,30}(?:en|ern|eln))\W{0,4}$",
+    re.IGNORECASE,
+)
+"""Bids: politely, with a modal verb, with an imperative ahead or an infinitive behind."""
 GERMAN: Final = lazy(
-    r"\b(?:nie|niemals|immer|stets|auf keinen fall|keinesfalls|unter keinen umst(?:ä|ae)nden|in keinem fall)\b"
+    r"\b(?:auf keinen fall|keinesfalls|unter keinen umst(?:ä|ae)nden|in keinem fall)\b"
     r"|\b(?:darfst|d(?:ü|ue)rft|darf|d(?:ü|ue)rfen|sollst|sollt) (?:[\w./`äöüß-]{1,30} ){0,6}(?:nicht|kein\w{0,2}"
     r"|nie)\b"
     r"|\b(?:ist|sind|bleibt|bleiben) (?:strikt |streng )?(?:verboten|untersagt|tabu|verpflichtend)\b"
     r"|^\W{0,6}(?:bitte )?(?:verwend|benutz|nutz|(?:ä|ae)nder|l(?:ö|oe)sch|fass|schreib|lass|nimm|f(?:ü|ue)g|bearbeit"
     r"|ver(?:ä|ae)nder|modifizier|ruf"
     r"|committ?|push|installier|entfern|f(?:ü|ue)hr|mach|leg|erstell|setz|starte|r(?:ü"
-    r"|ue)hr)\w{0,2} (?:[\w./`äöüß,-]{1,40} ){0,12}(?:nicht|kein\w{0,2})\b",
+    r"|ue)hr)\w{0,2} (?:[\w./`äöüß,-]{1,40} ){0,12}(?:nicht|kein\w{0,2})\b"
+    r"|^\W{0,6}(?:bitte )?(?:finger|h(?:ä|ae)nde) weg von\b|\bbitte (?:noch )?(?:nichts?\b|kein\w{0,2} )"
+    r"|\b(?:frag|sag|gib|meld)\w{0,2} (?:(?:du|mir|mich|vorher|bitte|erst|zuerst) ){0,4}(?:bescheid,? )?(?:bevor"
+    r"|vorher|erst)\b"
+    r"|\bbevor du [^\n.]{2,80}\b(?:frag|sag|meld)\w{0,3}\b|\bohne (?:r(?:ü|ue)cksprache|(?:mich )?zu fragen)\b",
     re.IGNORECASE,
 )
 GERMAN_TOLD: Final = lazy(
     r"\W{0,6}(?:ich|er|sie|es|das|dies\w{0,2}|man (?!darf|soll|muss)|wir (?:haben|hatten|waren|sind|k(?:ö|oe)nn)"
     r"|warum|wieso|wenn ich|hier|da|dann|leider|irgendwie|der|die|den|ein\w{0,2}|"
-    r"mein\w{0,2}|seit|beim|im|in)\b(?![^\n]{0,200}\b(?:d(?:a|ü|ue)rf\w{0,3}|m(?:u|ü|ue)ss\w{0,3}|soll\w{0,3}"
-    r"|verboten|untersagt|tabu)\b)",
+    r"mein\w{0,2}|seit|beim|im|in|wird|werden|war|waren|hat|hatten|hab|habe|passt"
+    r"|alle \d{1,9})\b(?![^\n]{0,200}\b(?:d(?:a|ü|ue)rf\w{0,3}|m(?:u|ü|ue)ss\w{0,3}|soll\w{0,3}"
+    r"|verboten|untersagt|tabu|bleib(?:t|en))\b)",
     re.IGNORECASE,
 )
 """It tells of something, and lays down nothing."""
 FRENCH: Final = lazy(
-    r"\b(?:jamais|toujours|en aucun cas|sous aucun pr(?:é|e)texte)\b|\b(?:interdit|obligatoire)\b"
+    r"\b(?:en aucun cas|sous aucun pr(?:é|e)texte)\b|\b(?:interdit|obligatoire)\b"
+    rf"|{_START}(?:(?:ne |n['’])[^\n]{{0,60}}\bjamais\b|(?!(?:toujours|c['’]est|ça|elle|il|je|on)\b)"
+    r"\w{2,20}(?:e|s|z|is|ds|ts)(?:-\w{2,4})? (?:[\w'’-]{1,30} ){0,3}toujours\b|toujours \w{2,20}(?:er|ir|re)\b)"
     rf"|{_START}(?:ne |n['’])(?:[\w./`'’àâçéèêëîïôûù-]{{1,40}} ){{0,4}}(?:pas|plus|aucun\w{{0,2}})\b"
     r"|\b(?:tu|vous) ne (?:dois|devez|peux|pouvez) (?:pas|plus|jamais)\b|\bil ne faut (?:pas|jamais|plus)\b"
-    r"|\b(?:tu dois|vous devez) ",
+    r"|\b(?:tu dois|vous devez) "
+    r"|\b(?:demande|pr(?:é|e)viens|consulte|demandez|pr(?:é|e)venez)-moi (?:d['’]abord|avant)\b"
+    rf"|{_START}pas (?:de |d['’])(?!probl|souci|panique|quoi|chance|bol)[^\n]{{2,80}}\bsans (?:me |mon |m['’])",
     re.IGNORECASE,
 )
 FRENCH_TOLD: Final = lazy(
     r"\W{0,6}(?:je |j['’]|il (?!faut|ne faut|est interdit|est obligatoire)|elle |ça |ca |cela |c['’]|on (?!ne doit"
-    r"|doit|utilise)|nous (?:avons|sommes|étions|pouvons)|pourquoi|mon |ma |"
-    r"quand je|hier |ici|ce |cette |le |la |les |un |une )(?![^\n]{0,200}\b(?:doi(?:t|vent)|interdit|obligatoire)\b)",
+    r"|doit|utilise|garde|reste|n['’]utilise)|nous (?:avons|sommes|étions|pouvons)|pourquoi|mon |ma |"
+    r"quand je|hier |ici|ce |cette |le |la |les |un |une )(?![^\n]{0,200}\b(?:doi(?:t|vent)|interdit|obligatoire"
+    r"|reste(?:nt)? (?:en|tel\w{0,3}|comme))\b)",
     re.IGNORECASE,
 )
+_TOLD_VERB: Final = (
+    r"(?:(?:me|te|se|nos|lo|la|los|las|le|les|a|o|os|as) )?(?:\w{0,20}(?:[oóéíuú]|aba|aban|ía|iam?|ado|ido|ava|avam"
+    r"|ou|eu|iu"
+    r"|ei|i|ste|ron|ram)|h[ae]|has|hay|fue|fui|era|foi|tem|tiene|falla|falha|pasa|passa|est(?:á|a)n?|the|a|el|la|o)\b"
+)
+"""What follows "nunca" and "siempre" where something is told: a verb in the past, or of the first person."""
 SPANISH: Final = lazy(
-    r"\b(?:nunca|jam(?:á|a)s|siempre|bajo ning(?:ú|u)n concepto|en ning(?:ú|u)n caso|prohibido|prohibida|obligatorio)\b"
+    r"\b(?:bajo ning(?:ú|u)n concepto|en ning(?:ú|u)n caso|prohibido|prohibida|obligatorio|ni se te ocurra"
+    r"|(?:av(?:í|i)s|preg(?:ú|u)nt|cons(?:ú|u)lt)\w{1,2}me antes)\b"
+    rf"|{_START}(?:nunca|jam(?:á|a)s) (?!{_TOLD_VERB})|{_START}(?:siempre \w{{2,20}}[aei]r\b"
+    rf"|\w{{2,20}}[ae]\w? siempre\b)"
     rf"|{_START}no (?!tienes|sabes|eres|est(?:á|a)s|has |quieres|te preocupes|olvides)(?:(?:us|toqu|modifiqu|cambi"
     rf"|borr|elimin|edit|ejecut|instal|a(?:ñ|n)ad|agregu|escrib|sub|hag|pong|cre|mencion|respond|utilic|romp"
     rf"|quit)\w{{0,3}}(?:es|as|éis|áis)\b"
@@ -123,10 +204,53 @@ SPANISH: Final = lazy(
 SPANISH_TOLD: Final = lazy(
     r"\W{0,6}(?:yo |ella |él |esto |eso |nunca (?:he|ha|hab(?:í|i)a|fue|pude|me)\b|siempre (?:me|he|ha|falla|fue)\b"
     r"|por qu(?:é|e)|mi |cuando yo|ayer |aqu(?:í|i)|"
-    r"este |esta (?!prohibid)|el |la |los |las |un |una )(?![^\n]{0,200}\b(?:debe|deben|prohibid[oa]s?"
+    r"este |esta (?!prohibid)|el |la |los |las |un |una |no pasa )(?![^\n]{0,200}\b(?:debe|deben|se quedan?"
+    r"|tienen? que|prohibid[oa]s?"
     r"|obligatori[oa]s?)\b)",
     re.IGNORECASE,
 )
+PORTUGUESE: Final = lazy(
+    r"\b(?:em hip(?:ó|o)tese (?:alguma|nenhuma)|de jeito nenhum|proibid[oa]s?|obrigat(?:ó|o)ri[oa]s?|nem pense em)\b"
+    rf"|{_START}(?:nunca|jamais) (?!{_TOLD_VERB})\w|{_START}(?:sempre \w{{2,20}}[aei]r\b|\w{{2,20}}[ae]\w? sempre\b)"
+    rf"|{_START}n(?:ã|a)o (?:me(?:xe|xa|xas)|mud[ae]|alter[ae]|apag(?:a|ue)|us[ae]|fa(?:ç|c)a|faz|toc(?:a|que)"
+    rf"|cri[ae]"
+    r"|sob[ea]|sub[ae]|commit\w{0,3}|remov[ae]|delet[ae]|rod[ae]|coloc(?:a|que)|adicion[ae]|quebr[ae]|instal[ae]"
+    r"|renome\w{1,3}"
+    r"|edit[ae]|toqu[ae]|public(?:a|que)|envi[ae])\b(?! (?:mais )?(?:com|quando|desde)\b)"
+    r"|\bvoc(?:ê|e) (?:n(?:ã|a)o )?(?:deve|tem que|pode) "
+    rf"|{_START}(?:nada de |nenhum\w? )[^\n.]{{2,80}}|\bsem (?:falar comigo|me (?:avisar|perguntar|consultar))\b"
+    r"|\b(?:me (?:pergunt|avis|consult)\w{1,3}|(?:pergunte|avise|consulte)-me) antes\b"
+    r"|\bantes de [^\n,.]{2,60}, (?:me )?(?:avis|pergunt|consult|fal)\w{1,3}\b"
+    r"|\bdeixa\w? [^\n,.]{2,60} como est(?:á|a)o?\b",
+    re.IGNORECASE,
+)
+PORTUGUESE_TOLD: Final = lazy(
+    r"\W{0,6}(?:eu |ele |ela |isso |esse |essa |a gente |meu |minha |ontem |aqui |por que|quando eu|n(?:ã|a)o sei"
+    r"|nada de mais)",
+    re.IGNORECASE,
+)
+PORTUGUESE_WORDS: Final = lazy(
+    r"(?i)\b(?:n(?:ã|a)o|nunca|sempre|jamais|nada|nenhum\w?|deixa\w?|sem|antes|voc(?:ê|e)|em|proibid[oa]s?|nem"
+    r"|obrigat\w{4,8})\b"
+)
+HINDI: Final = lazy(
+    r"\b(?:\w{2,20}na mat|mat \w{2,20}(?:na|o|iye|do|dena)|(?:change|delete|push|deploy|touch|edit|merge|commit"
+    r"|use) mat)\b"
+    r"|\b(?:nahi|nahin) (?:\w{2,20}na|chalega|karenge)\b|\b\w{2,20}na (?:nahi|nahin)\b(?! (?:pata|aata|hai|hota|tha))"
+    r"|\bsirf\b[^\n]{1,80}\b\w{2,20}(?:na|karo|rakho)\b|\bhaath nahi\b"
+    r"|\bbina (?:mujhse |mujhe |mere )[^\n]{2,40}|\bpehle (?:mujhe|mujhse) \w{2,20}na\b|\b(?:har"
+    r"|hamesha)\b[^\n]{1,80}\b(?:chahiye|\w{2,20}na|karo)\b",
+    re.IGNORECASE,
+)
+HINDI_WORDS: Final = lazy(
+    r"(?i)\b(?:mein|mei|ko|ka|ki|ke|hai|hain|nahin?|karna|karo|kar|karenge|mujhe|mujhse|bina|bhi|abhi|yaar|sirf|tum"
+    r"|aap|kuch"
+    r"|wahan|yahan|usme|isme|uske|chahiye|pehle|warna|kahin|hamesha)\b"
+)
+HINDI_TOLD: Final = lazy(
+    r"(?i)\b(?:kyun|kyon|pata nahi|nahi pata|nahi aata|ho gaya|hota hai|raha hai|rahi hai|raha tha)\b"
+)
+"""It tells of something, wherever these stand."""
 JAPANESE: Final = lazy(
     r"必ず|かならず|絶対|決して|けっして|常に|いつも|毎回|今後|これから(?:は|も)|ないで(?!す)|てはいけ|ではいけ|てはなら|ちゃ(?:だめ|ダメ|いけ)|禁止|厳禁|しないこと|ないこと|なければ(?:なら"
     r"|いけ)|使うな|触るな|変えるな|するな"
@@ -138,7 +262,8 @@ JAPANESE_ORDERS: Final = lazy(
 )
 """How a sentence ends that asks or forbids; another one tells of something."""
 CHINESE: Final = lazy(
-    r"(?:^|[，,；;：:。、（(]|请|你们?|我们|大家|也|并且?|但是?|而且|都|绝对|千万|一律|永远|所有\S{1,12}|任何\S{1,12})(?:请|都|也|就)?(?:不要|不准|不许|不得|不可以?"
+    r"(?:^|[，,；;：:。、（(]|请|先|暂时|你们?|我们|大家|也|并且?|但是?|而且|都|绝对|千万|一律|永远|所有\S{1,12}|任何\S{1,12})(?:请|都|也|就)?(?:不要|不准|不许"
+    r"|不得|不可以?"
     r"|不能|别(?:再|用|改|碰|动|提交|删|在|把|去|直接)?|切勿|请勿|勿|禁止|严禁|绝不|永不"
     r"|必须|务必|一定要|一律|始终|总是|永远|只能|只(?:用|使用|允许)|每次都?)"
     r"|绝对不|绝不|千万(?:不|别)|必须|务必|严禁|禁止|从现在(?:起|开始)|以后|今后"
@@ -171,18 +296,82 @@ LABELLED: Final = lazy(
 PERMISSION: Final = lazy(
     r"\byou (?:may|can|are (?:now )?(?:allowed|free) to|don['’]?t (?:have|need) to|no longer (?:have|need) to"
     r"|needn['’]t)\b"
-    r"|\b(?:it['’]?s|it is|is|are) (?:now )?(?:ok(?:ay)?|fine|allowed|all right|permitted) (?:now )?(?:to|for you to)?"
-    r"|\b(?:feel free to|go ahead and)\b|\b(?:no longer|not) (?:forbidden|off[ -]limits|mandatory|required|necessary)\b"
+    r"|\b(?:it['’]?s|it is|is|are) (?:now )?(?:ok(?:ay)?|fine|allowed|all right|permitted) (?:now )?(?:to"
+    r"|for you to)?"
+    r"|\b(?:feel free to|go ahead and)\b|\b(?:no longer|not) (?:forbidden|off[ -]limits|mandatory|required"
+    r"|necessary)\b"
     r"|\b(?:du darfst|ihr d(?:ü|ue)rft|du kannst|du musst (?:[\w./`äöüß-]{1,30} ){0,5}nicht|ist (?:jetzt |wieder "
     r"|nun )?erlaubt|sind (?:jetzt |wieder |nun )?erlaubt)\b"
     r"|\b(?:tu peux|vous pouvez|tu as le droit|est (?:maintenant |désormais )?(?:permis|autoris(?:é|e)))\b"
     r"|\b(?:puedes|pueden|est(?:á|a) permitido|ya no (?:hace falta|es necesario|tienes que))\b"
-    r"|(?:て|で)も(?:いい|良い|よい|構いません|かまいません|大丈夫)|可能です|しなくて(?:いい|良い|よい)|可以|允许|不用再|不必",
+    r"|\b(?:du|ihr) (?:das |die |den |es )?(?:jetzt|nun|wieder)? ?(?:d(?:a|ü|ue)rf\w{1,2}|kannst)\b|\b(?:kannst"
+    r"|darfst) du\b|\bdarfst\b"
+    r"|\b(?:j(?:á|a) )?(?:pode[ms]?|podem)(?: agora)? \w{2,20}[aei]r\b|\b(?:j(?:á|a)|agora|pronto,?) (?:pode|d(?:á"
+    r"|a))\b|\bpermitid[oa]s?\b"
+    r"|\b(?:kar sakte|kar do|kar lo|kar dena|zaroorat nahi|chalega ab|theek hai,? (?:ab )?)\b"
+    r"|(?:て|で)も?(?:いい|良い|よい|構いません|かまいません|大丈夫)|可能です|しなくて(?:いい|良い|よい)|可以|允许|不用再|不必",
     re.IGNORECASE,
 )
+ENDS: Final = lazy(
+    r"(?<!n['’]t )(?<!not )(?<!never )\b(?:forget(?: about)?|ignore|scrap|drop) (?:the|that|my|what)\b"
+    r"|\b(?:no longer|not) (?:applies|apply|valid"
+    r"|a (?:limit|rule|must)|frozen|needed)\b|\b(?:goes away|is lifted|are lifted|is over|is open again|is free)\b"
+    r"|\bno need to\b|\b(?:gilt|gelten) nicht mehr\b|\bkannst du vergessen\b|\bvergiss\b|\bfällt weg\b|\baufgehoben\b"
+    r"|\boublie\b|\bne s['’]applique plus\b|\bn['’]est plus\b|\bolv(?:í|i)date\b|\bolvida\b|\bya no\b"
+    r"|\besquec[ea]\b|\bn(?:ã|a)o vale mais\b"
+    r"|\bdescongel\w{2,4}\b|\bbhool ja\w?\b|\bab zaroorat nahi\b"
+    r"|忘れて|気にしなくて|なくなりました|解除|忘了|取消|不再",
+    re.IGNORECASE,
+)
+"""A rule is taken back in other words than those of a permission."""
+CHANGES: Final = lazy(
+    r"\b(?:change of plans?|after all|(?:is|are) now|doch|(?:ist|sind|gilt) jetzt|finalement|(?:est"
+    r"|sont) maintenant|mejor"
+    r"|ahora (?:es|son)|finalmente|agora (?:é|são)|mudou|melhor)\b|やっぱり|やはり|改成|改为",
+    re.IGNORECASE,
+)
+"""Something is other than before: it may replace an earlier rule, and is none by itself."""
 INSTEAD: Final = lazy(
     r"\b(?P<en>instead of|rather than)\b|\b(?P<de>statt|anstelle von|anstatt)\b|\b(?P<fr>au lieu d(?:e |['’])"
     r"|plut(?:ô|o)t qu(?:e |['’]))|\b(?P<es>en (?:vez|lugar) de)\b"
     r"|(?P<ja>ではなく|じゃなく|の?(?:代わり|かわり)に)|(?P<zh>而不是|代替|而非)",
     re.IGNORECASE,
 )
+MAY_BE: Final = lazy(
+    r"\b(?:ask|tell|warn|consult) me (?:first|before)\b|\bcheck with me\b|\bhold off\b|\bwait (?:for|until|till)\b"
+    r"|\bi['’]?d (?:much |really )?(?:rather|prefer)\b|\bi would rather\b|\bwe (?:settled on|agreed (?:on|to)"
+    r"|stick (?:to|with))\b"
+    r"|\blet['’]?s stick (?:to|with)\b|\bstick (?:to|with)\b|\bwhatever you do\b"
+    r"|\bstays? (?:as|where|the way|put|relative|below|under|within|at)\b|\b(?:is|are|stays?) (?:frozen|sacred"
+    r"|untouched)\b"
+    r"|\b(?:as long as|until) [^\n,]{2,80}, no \w|, so no \w|\bnothing (?:in|under|but|goes)\b|\bfrom here on\b"
+    r"|\b(?:cap|limit|keep|plan|stay)\b[^\n]{0,40}\b(?:at|to|below|under|within|at most|with)\b[^\n]{0,20}\d"
+    r"|\b(?:must|has to|have to|needs? to|should|may)\b[^\n]{0,40}\b(?:under|below|within|at most|no more than"
+    r"|up to|by)\b"
+    r"[^\n]{0,12}\d|^\W{0,4}(?:max(?:imum)?\.?|at most|no more than|up to|only (?:one|two|three|\d)) "
+    r"|\b(?:every|each) [\w.`-]{1,30}(?: [\w.`-]{1,30})?(?: gets?| needs?)\b"
+    r"|^\W{0,4}(?:please )?(?:run|write|add|use|put|commit|name|test|check|make|log|format|document|sign|squash"
+    r"|rebase)\b"
+    r"[^\n]{0,80}\b(?:every|each|any|all)\b|^\W{0,4}[\w -]{2,30}\bonly\b[,.]"
+    r"|^(?!\W{0,4}(?:yes|no|ok(?:ay)?|it|that|this|i|we|he|she|they)\b)(?![^\n,]{0,120}\b(?:is|was|are|were|ist|war"
+    r"|sind|est|es|é)\b)"
+    r"[^\n,]{8,120}, (?:not|nicht|pas|n(?:ã|a)o|no)(?: [\w./`-]{1,40}){1,5}\W{0,3}$"
+    r"|\b(?:am liebsten|lieber|bleib(?:t|en) (?:wie|auf|bei|unver)|h(?:ö|oe)chstens|maximal|nicht mehr als)\b"
+    r"|\bbitte (?:immer|nur|auf|in|kein)|\bbis auf weiteres\b|\bgeh(?:ö|oe)r(?:t|en) einem anderen\b"
+    r"|\bwir bleiben (?:bei|auf)\b"
+    r"|\b(?:on (?:garde|reste sur|reste en|n['’]utilise|ne \w{2,20} pas)|je pr(?:é|e)f(?:è|e)re|au (?:plus|maximum)"
+    r"|pas plus de"
+    r"|reste(?:nt)? (?:en|tel|comme)|sans (?:mon accord|me demander|m['’]en parler))\b"
+    rf"|{_START}pas (?:de |d['’])(?!probl|souci|panique|quoi|chance|bol)"
+    r"|\b(?:prefiero|mejor (?:en|con|sin)|como m(?:á|a)ximo|no m(?:á|a)s de|se quedan?|sin (?:preguntar|avisar"
+    r"|consultar|mi)"
+    r"|preg(?:ú|u)ntame|av(?:í|i)same|tienen? que|no (?:quiero|queremos))\b"
+    r"|\b(?:prefiro|no m(?:á|a)ximo|t(?:e|ê)m que|deve[m]? |fica[m]? (?:em|como|de fora|fora)|segue[m]? (?:em|como)"
+    r"|tem que|nada de"
+    r"|n(?:ã|a)o (?:rola|pode[m]?|deve[m]?|se pode)|congelad[oa]s?|s(?:ó|o) depois de|precisa[m]? ser|(?:s(?:ó|o)"
+    r"|somente|apenas) \w{2,20}a\b)\b"
+    r"|\b(?:hona chahiye|hone chahiye|mat karna|zyada nahi|tak hi|hi rehne do|karna hoga|permission|dhyan rakhna)\b"
+    r"|上限|以内|以下に|統一|語で|方向で|形で|ままで|そのまま|相談|確認してから|触らない|崩さない|方針|派(?:な|で|です)|先(?:问|跟我|和我|经过)|保持",
+    re.IGNORECASE,
+)
+"""What is often a rule, and often none: an order to ask first, a limit, what stays as it is, a wish."""

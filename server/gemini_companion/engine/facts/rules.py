@@ -16,18 +16,26 @@ _JUDGED: Final = 600
 
 _NOT: Final = r"(?:n['’]?t| not)"
 _STRONG: Final = (
-    rf"never|always|do{_NOT}|avoid|refrain from|make sure|be sure|ensure|from now on|under no circumstances|by default"
+    rf"never|always|do{_NOT}|avoid|refrain from|make sure|be sure|ensure|from now on|under no circumstances"
+    rf"|by default"
     r"|no longer"
 )
 
 _CHATTER: Final = lazy(
-    rf"\bnever (?:mind|say never|give up|thought|knew|seen|been|heard|felt|had|ceases?|forget|too late)\b"
-    rf"|\bdo{_NOT} (?:worry|mention it|mind|know|think|believe|have|get me wrong|give up|remember|understand|see|feel"
+    rf"\bnever (?:mind|say never|give up|thought|knew|seen|been|heard|felt|had|ceases?|forget|too late|(?!pass"
+    rf"|process|access|us)\w{{2,20}}[^su]s)\b"
+    rf"|\bdo{_NOT} (?:worry|mention it|mind|know|think|believe|have|get me wrong|give up|remember|understand|see"
+    rf"|feel|ask(?! me\b| for\b)|say (?:it|that|so)"
     rf"|be (?:sad|sorry|silly|shy|afraid))\b|\bcan(?:['’]?t|not| not) (?:wait|believe|imagine|thank"
-    r"|complain|help but|agree more|seem|remember|get enough|find|see|tell)\b|\balways (?:a |an |wanted|been|loved"
-    r"|liked|happy|here for|there for|good|great|nice|fun)|\b(?:must|should|can['’]?t)(?: have (?:been|had|felt|taken"
-    r"|gone|come|\w{2,12}ed)\b|['’]ve\b| be (?:so|such|really|very|proud|fun|hard|nice|great|amazing|tough|exciting"
-    r"|excited|careful what|it|that|why|him|her|them)\b| feel\b)|\bonly (?:one|once|a few|been|because|got|had|just)\b"
+    r"|complain|help but|agree more|seem|remember|get enough|find|see|tell)\b|\balways (?:an? |the |this |that |up "
+    r"|down |in |on"
+    r" |at |for |so |too |very |wanted|been|loved|liked|happy|here for|there for|good|great|nice|fun)"
+    r"|\b(?:must|should) (?:never|always) have \w{2,20}ed\b|\b(?:must|should|can['’]?t)(?: have (?:been|had|felt"
+    r"|taken"
+    r"|gone|come|\w{2,12}ed)\b|['’]ve\b| be (?:an?|the|so|such|really|very|down|gone|wrong|broken|proud|fun|hard"
+    r"|nice|great|amazing|tough|exciting"
+    r"|excited|careful what|it|that|why|him|her|them)\b| feel\b)|\bonly (?:one|once|a few|been|because|got|had"
+    r"|just)\b"
     r"|\bmake sure (?:to |you )?(?:take care|have fun|rest|enjoy|get some)\b|\ba must\b|\bkeep (?:going"
     r"|staying motivated|it up|up|in touch|me posted|dreaming|smiling|believing)\b|\binstead of (?:me|you|us)\b",
     re.IGNORECASE,
@@ -123,14 +131,16 @@ _RULES: Final = (
 """What a rule has in it, each with its hints: to search for all of it everywhere is slow."""
 _NARRATED: Final = lazy(
     rf"\W*+(?:i(?! (?:would |['’]d |do |strongly |really )?(?:prefer|insist|want|need you|expect you|do{_NOT} (?:want"
-    rf"|like)))(?!['’]d (?:rather|prefer|like))|he|she|who|what|why|how|where|wow|haha|my (?!preference|rule)|our|your"
+    rf"|like)))(?!['’]d (?:rather|prefer|like))|he|she|who|what|why|how|where|wow|haha|my (?!preference|rule)|our"
+    rf"|your"
     r"|we (?:are|were|have|had|should|can|could|can['’]t|cannot|will|need|found|see|saw|got|did|went|just|now|indeed)"
     r"|we['’](?:re|ve|ll|d)|it (?:looks|seems|appears|turns|was|is|does|took)|it['’]s (?!forbidden|not allowed)"
     r"|that['’]s|there['’]s|they['’]re|this is)(?:\b|['’ ])",
     re.IGNORECASE,
 )
 _CJK_RULE: Final = lazy(
-    r"(?=[⺀-\U0010ffff])(?:必ず|絶対|常に|いつも|決して|けっして|かならず|(?:し|さ|せ|か|が|ま|ら|わ|ば|な|た|べ|え|け|げ|て|め|れ)ないで(?!す)|てはいけ|てはなら|ちゃ(?:だめ|ダメ|いけ)|だめ|ダメ|駄目"
+    r"(?=[⺀-\U0010ffff])(?:必ず|絶対|常に|いつも|決して|けっして|かならず|(?:し|さ|せ|か|が|ま|ら|わ|ば|な|た|べ|え|け|げ|て|め|れ)ないで(?!す)|てはいけ|てはなら"
+    r"|ちゃ(?:だめ|ダメ|いけ)|だめ|ダメ|駄目"
     r"|なければ(?:なら|いけ)|なくては(?:なら|いけ)|ねばなら|なきゃ|だけ(?:に|で|を|を?(?:使|変|触))|のみ|以外|以内|べき|禁止|厳禁|不可(?!欠)|必須|厳守|限定|なるべく|できるだけ"
     r"|可能な限り|極力|優先|避け|代わりに|かわりに|ではなく|じゃなく|今後|これから(?:は|も)|[でに](?:答え|返答し|回答し|書い)て(?:ください|下さい)|こと(?:。|$)|(?:使|変え|触|足"
     r"|増)(?:わ|え|ら|さ|やさ)ない(?:こと|。|$)|必须|务必|一定要|不要|不得|不能|不可以|不许|切勿|请勿|千万|别(?:再|用|改|碰|动|提交|删|在|把)|始终|总是|永远|只能|只(?:用|改|允许"
@@ -138,7 +148,8 @@ _CJK_RULE: Final = lazy(
 )
 _CJK_NARRATED: Final = lazy(r"\W*+(?:私は|僕は|我(?!们)|昨日|今日|さっき)")
 _GERMAN_RULE: Final = lazy(
-    r"\b(?:nie(?:mals)?|immer|auf keinen fall|keinesfalls|unbedingt|ausschließlich|nur|darfst?|dürfen|dürft|muss(?:t)?"
+    r"\b(?:nie(?:mals)?|immer|auf keinen fall|keinesfalls|unbedingt|ausschließlich|nur|darfst?|dürfen|dürft"
+    r"|muss(?:t)?"
     r"|müssen|soll(?:en|st|te|ten)?|verboten|vermeide[nt]?|bevorzug\w{1,6}|statt|anstelle|ab (?:jetzt|sofort)|künftig"
     r"|höchstens|mindestens|bitte (?:kein|nicht|nur)\w{0,3})\b|^\W{0,4}(?:\d{1,3}[.)] ?)?(?:bitte )?(?:verwende"
     r"|benutze|nutze|kein\w{0,3}|nicht|schreib\w{0,2}|antworte|halte|lass)\b",
@@ -153,24 +164,30 @@ _DECISION: Final = lazy(
     r"(?i:\b(?:we|i|you|they|team)(?:['’](?:ve|ll|d))?(?: (?:have|had|will|just|both|finally|all|also"
     r"|then)){0,2} (?:decided?|agreed?|chose|chosen|settled?|opted?|went with|picked)\b|\bdecision(?: is| was|:)"
     r"|^\W{0,3}let['’]?s (?:use|go with|keep|stick)\b|\bwe(?:['’]ll| will)? (?:use|go with)\b|\b(?:entschieden"
-    r"|beschlossen|geeinigt|nehmen wir|wir (?:verwenden|nutzen|nehmen))\b)|(?:に|と)決(?:め|定)|決めた|決めました|ことにし|採用し|を使(?:うこと"
+    r"|beschlossen|geeinigt|nehmen wir|wir (?:verwenden|nutzen|nehmen))\b)|(?:に|と)決(?:め|定)|決めた|決めました|ことにし|採用し"
+    r"|を使(?:うこと"
     r"|います)|决定|采用|选定|就用|敲定"
 )
 _PLAN: Final = lazy(
     r"(?i:\btasks?:|\bnext(?: steps?)?(?:,|:| (?:is|are)\b)|\bremaining (?:work|steps?|tasks?)\b|\bstill (?:needs?"
     r"|ha(?:ve|s)) to\b|\bstill (?:missing|open|to do|fail(?:s|ing)?)\b|\bleft to do\b|\bnot (?:yet )?(?:implemented"
     r"|done|finished|tested|fixed)(?: yet)?\b|\bfollow[- ]ups?:|\bnächste[rn]? schritt|\bals nächstes\b"
-    r"|\bnoch (?:nicht|offen|zu)\b|\bes fehl(?:t|en) noch\b|\bnext (?:steps?|tasks?|thing) (?:after|will be|would be)\b"
-    r"|(?:^|[.;] )\W{0,3}(?:later(?: on)?[,:]|afterwards\b|später[,:]?|danach[,:])|\bfor later\b|\b(?:when|once|as soon as)"
-    r" (?:this|that|it|you|we|all|everything)(?:['’](?:s|re))?(?: (?:is|are|have|has|all)){0,2} (?:done|finished|ready|merged"
-    r"|released)\b|\b(?:wenn|sobald) (?:das|dies|es|alles) (?:fertig|erledigt|getan) ist\b)|後ほど|稍后|以后再|次は|次に|残りは|残りの(?:作業|タスク)|未対応|未着手|やること|あとで|後で|下一步|接下来|待办|尚未"
+    r"|\bnoch (?:nicht|offen|zu)\b|\bes fehl(?:t|en) noch\b|\bnext (?:steps?|tasks?|thing) (?:after|will be"
+    r"|would be)\b"
+    r"|(?:^|[.;] )\W{0,3}(?:later(?: on)?[,:]|afterwards\b|später[,:]?|danach[,:])|\bfor later\b|\b(?:when|once"
+    r"|as soon as)"
+    r" (?:this|that|it|you|we|all|everything)(?:['’](?:s|re))?(?: (?:is|are|have|has|all)){0,2} (?:done|finished"
+    r"|ready|merged"
+    r"|released)\b|\b(?:wenn|sobald) (?:das|dies|es|alles) (?:fertig|erledigt|getan) ist\b)|後ほど|稍后|以后再|次は|次に|残りは"
+    r"|残りの(?:作業|タスク)|未対応|未着手|やること|あとで|後で|下一步|接下来|待办|尚未"
     r"|还没|还需要|剩下"
 )
 _ANNOUNCED: Final = lazy(
     r"\W*+(?:\w{1,20}, )?(?:(?:ok(?:ay)?|so|now|next|first|then|finally|great|good|alright|since [^,\n]{1,120}"
     r"|to [^,\n]{1,80}|before [^,\n]{1,80}),? )?(?:let['’]?s|let me|(?:i|we)(?:['’]ll|['’]d| will| can| could| should"
     r"| need to| want to| are going to| have to|['’]re going to|['’]m going to| am going to| must| would)|please"
-    r"|could you|would you|can you|it (?:looks|seems|appears) (?:like|that)|the next step (?:is|will|would)|this (?:\w{1,20} )?(?:will|should)|it (?:is likely|would be|might be)"
+    r"|could you|would you|can you|it (?:looks|seems|appears) (?:like|that)|the next step (?:is|will|would)"
+    r"|this (?:\w{1,20} )?(?:will|should)|it (?:is likely|would be|might be)"
     r"|ich werde|ich schaue|lass(?:en sie)? mich|まず|では|次に|让我|我(?:将|会|来|先))(?=\W|$|[぀-鿿])",
     re.IGNORECASE,
 )

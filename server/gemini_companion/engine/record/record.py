@@ -8,7 +8,7 @@ the model found.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from gemini_companion.engine.facts.actions import read_actions, verb_of
@@ -16,9 +16,10 @@ from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.fact import FactSource, Known
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.facts.retention import FactCache
+from gemini_companion.engine.facts.rules import is_rule
 from gemini_companion.engine.facts.statements import TRIFLE, Statement, Unwanted, same_as, statements_of
 from gemini_companion.engine.history.content import Content, user_text
-from gemini_companion.engine.history.part import text_of
+from gemini_companion.engine.history.part import has_call, text_of
 from gemini_companion.engine.history.retention import KeptWords
 from gemini_companion.engine.record.outputs import Line, lines_of_calls, names_in
 
@@ -41,7 +42,7 @@ WORDS: Final = Share(0.5, 0.05)
 """The person's own words. Below both they stay whole."""
 MODEL: Final = Share(0.18, 0.025)
 """The model's prose, of which at most `MODEL_PROSE` is quoted."""
-MODEL_PROSE: Final = 0.55
+MODEL_PROSE: Final = 0.54
 _IDLE: Final = 1.0
 """Worth below which the model's is not quoted even where there is room: a courtesy, a question that was answered."""
 CALLS: Final = Share(0.08, 0.015)
@@ -59,8 +60,14 @@ _NEWEST_CALLS: Final = 1_000
 """Calls whose outputs are looked at; of those before them, what changed a file is named."""
 _NAMES_IN: Final = 80_000
 """Characters of a content in which names are looked for."""
+_LEANS: Final = 8.0
+"""Tokens below which a sentence of the person is taken to need the one before it: "not even the comments"."""
 _AFTER_RESULT: Final = 0.3
 """Worth of the model's first words behind a result, on top."""
+_LAST_WORD: Final = 1.0
+"""Worth of the last sentence of an answer, on top, the more the later it was said: what a model promises or leaves open
+stands there, and old promises were kept since.
+"""
 
 _USER_AT, _MODEL_AT, _STEEP = 3.0, 4.0, 1.5
 """Worth at which every other statement of the person, and of the model, carried what was labelled, and how fast that
@@ -179,6 +186,14 @@ def write_record(
         elif one.statement.same in stands.said:
             covered.add(place)
 
+    leant_on = _leant_on(
+        said,
+        covered,
+        lambda one: (text_of(sources[one.at].content.parts[one.statement.part]) or "")[
+            one.statement.start : one.statement.end
+        ],
+    )
+
     def budget(share: Share) -> float:
         return min(share.of_hidden * hidden_tokens, share.of_window * window)
 
@@ -189,7 +204,9 @@ def write_record(
         most = budget({"user": WORDS, "model": MODEL, "material": MATERIAL}[voice])
         if voice == "model":
             most = min(most, MODEL_PROSE * prose)
-        chosen.update(_chosen(said, voice, most, lambda place: place not in again and place not in covered))
+        chosen.update(
+            _chosen(said, voice, most, lambda place: place not in again and (place not in covered or place in leant_on))
+        )
     lines = list(_quoted([said[place] for place in sorted(chosen)], sources))
     calls = list(_calls(sources, budget(CALLS), (*stands.names, *(line.text for line in lines)), beside, poll))
     lines += calls
@@ -256,9 +273,28 @@ def _read(sources: Sequence[FactSource], earlier: int, cache: FactCache, poll: C
             continue
         voice: Voice = "user" if known.by_user and at >= earlier else "model"
         for order, one in enumerate(statements):
-            worth = one.worth + (_AFTER_RESULT if voice == "model" and after_result and order == 0 else 0.0)
+            worth = one.worth
+            if voice == "model" and after_result and order == 0:
+                worth += _AFTER_RESULT
+            if voice == "model" and one is statements[-1] and order and not has_call(sources[at].content):
+                worth += _LAST_WORD * (at + 1) / len(sources)
             yield _Said(at, (seq, first + order), order, "material" if one.is_material else voice, one, worth)
         after_result = False
+
+
+def _leant_on(said: Sequence[_Said], elsewhere: Collection[int], text_at: Callable[[_Said], str]) -> set[int]:
+    """Rules of the person that stand beside the record too, and are quoted all the same: a short sentence that stands
+    nowhere else follows, and would be half of what was laid down.
+    """
+    found: set[int] = set()
+    for place in sorted(elsewhere, reverse=True):
+        if place + 1 == len(said) or (place + 1 in elsewhere and place + 1 not in found):
+            continue
+        one, following = said[place], said[place + 1]
+        is_followed = one.voice == following.voice == "user" and one.at == following.at
+        if is_followed and following.statement.tokens < _LEANS and is_rule(text_at(one)):
+            found.add(place)
+    return found
 
 
 def _chosen(said: Sequence[_Said], voice: Voice, budget: float, is_wanted: Callable[[int], bool]) -> Iterator[int]:

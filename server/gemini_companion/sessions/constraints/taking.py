@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import msgspec
 
 from gemini_companion.engine.constraints.budget import BEYOND_BUDGET, is_beyond_budget
 from gemini_companion.engine.constraints.contradiction import contradicted
-from gemini_companion.engine.constraints.detect import Found, detect
+from gemini_companion.engine.constraints.detect import LOOKED_THROUGH, Found, detect
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.part import is_thought, text_of
@@ -26,10 +27,46 @@ MOST_PROPOSED: Final = 50
 MOST_COMPARED: Final = 200
 """The newest rules in force that a new one is compared with; pins have no number of their own."""
 
+_ASKED_FIRST: Final = "Only proposed: by your settings you are asked about every rule."
+_ENDED: Final = "Not a rule any more: a later prompt says “{}”."
 _FORGOTTEN: Final = f"Not taken in: more than {MOST_PROPOSED} proposals were waiting, and this was the oldest."
 _LINE: Final = 10
 """Characters of a prompt that take about as long as a content takes elsewhere."""
 _ASIDE: Final = re.compile(r"[\W_]+")
+
+
+def proposed_by(
+    prompts: Iterable[tuple[str, str]], rule_id: Callable[[], str], now: int, note: str
+) -> list[Constraint]:
+    """What lays down a rule in prompts that were not typed here, each with its turn: proposed, whatever it says.
+
+    Only what is plainly a rule, the newest, without what later prompts took back or replaced. The newest prompts are
+    looked through, as much of them as of one that is typed.
+    """
+    left, read = LOOKED_THROUGH, deque[tuple[str, str]]()
+    for turn_id, text in reversed(list(prompts)):
+        if left <= 0:
+            break
+        read.appendleft((turn_id, text[:left]))
+        left -= len(text)
+    rules: dict[str, Constraint] = {}
+    for turn_id, text in read:
+        for found in detect(text):
+            against = contradicted(found.text, list(rules.values())[-MOST_PROPOSED:])
+            if found.certainty != "probable" and against is not None:
+                del rules[_key(against.text)]
+            if found.certainty == "plain":
+                rules[_key(found.text)] = Constraint(
+                    constraint_id=rule_id(),
+                    text=found.text,
+                    scope="session",
+                    state="proposed",
+                    created_at=now,
+                    source="prompt",
+                    turn_id=turn_id,
+                    note=note,
+                )
+    return list(rules.values())[-MOST_PROPOSED:]
 
 
 class PromptRules:
@@ -88,6 +125,9 @@ class PromptRules:
             if key in held:
                 continue
             rule = self._rule(found, standing, may_hold=mode == "auto", earlier=proposed.get(key))
+            if rule is None or rule.state == "inForce":
+                settled = {one.constraint_id for one in (*taken, rule) if one is not None}
+                taken += _ended(found, [one for one in waiting if one.constraint_id not in settled])
             if rule is None:
                 continue
             held.add(key)
@@ -114,10 +154,21 @@ class PromptRules:
             source="prompt",
             turn_id=self._turn_id,
             replaces=against.constraint_id if against else None,
+            note=None if holds else found.why or _ASKED_FIRST,
         )
         if holds and is_beyond_budget(rule, standing):
             return msgspec.structs.replace(rule, state="proposed", note=BEYOND_BUDGET)
         return rule
+
+
+def _ended(found: Found, waiting: Sequence[Constraint]) -> list[Constraint]:
+    """The proposal that a person's later words take back or replace: what is waiting is what is still meant."""
+    if found.certainty == "probable":
+        return []
+    against = contradicted(found.text, [one for one in waiting if one.scope == "session"])
+    if against is None:
+        return []
+    return [msgspec.structs.replace(against, state="released", note=_ENDED.format(found.text))]
 
 
 def _forgotten(taken: Sequence[Constraint], waiting: Sequence[Constraint]) -> list[Constraint]:

@@ -25,7 +25,7 @@ from gemini_companion.engine.history.log import (
     ToolResultEntry,
     TurnEndEntry,
 )
-from gemini_companion.engine.history.part import has_response
+from gemini_companion.engine.history.part import has_response, visible_text
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from gemini_companion.engine.history.tool_entries import (
     AllowanceEntry,
@@ -36,6 +36,7 @@ from gemini_companion.engine.history.tool_entries import (
 )
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.limits import named_model
+from gemini_companion.sessions.constraints.taking import proposed_by
 from gemini_companion.sessions.copying import closing
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
 from gemini_companion.sessions.interchange.compressed import Left, left_in
@@ -54,6 +55,8 @@ _NOT_TAKEN: Final = (
 )
 
 _FROM_A_FILE: Final = "It came with the file that this chat was imported from."
+
+_IN_A_PROMPT: Final = "Only proposed: it stands in a prompt of the file that this chat was imported from."
 
 _SHOWN_PATH: Final = 300
 """Characters of a path in a message."""
@@ -155,8 +158,28 @@ async def imported(data: bytes, name: str, services: Services) -> tuple[Imported
 
 def _imported(data: bytes, name: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
     session = without_foreign_models(decode_session_file(data, name))
-    log = only_proposed(log_of(session, now=services.clock.now()), lambda: services.new_id("constraint"))
+    now, new_id = services.clock.now(), lambda: services.new_id("constraint")
+    log = only_proposed(log_of(session, now=now), new_id)
+    if session.entries is None and services.settings().compression_constraints != "off":
+        log = (*log, *_rules_of(log, new_id, now))
     return session, copied(log, services, "import")
+
+
+def _rules_of(log: Sequence[Entry], new_id: Callable[[], str], now: int) -> list[Entry]:
+    """The entries that propose the rules in the prompts of a file that has a history and nothing of our own."""
+    prompts = (
+        (entry.turn_id, text)
+        for entry in log
+        if isinstance(entry, PromptEntry)
+        if (text := visible_text(entry.content))
+    )
+    seq = len(log)
+    return [
+        ConstraintEntry(
+            id=f"imported-{seq + number}", seq=seq + number, time=now, constraint=one, digest=digest_of(one.text)
+        )
+        for number, one in enumerate(proposed_by(prompts, new_id, now, _IN_A_PROMPT), 1)
+    ]
 
 
 def only_proposed(entries: Sequence[Entry], new_id: Callable[[], str]) -> tuple[Entry, ...]:

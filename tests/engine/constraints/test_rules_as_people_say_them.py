@@ -1,0 +1,102 @@
+"""How many of the sentences that people labelled are read as they meant them.
+
+`tests/data/rules_as_said.json` was written before anybody looked at the detector, in eight languages: rules as
+developers say them, and as many traps. The conversations of `tests/data/natural` have labels of their own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gemini_companion.engine.constraints.contradiction import contradicted
+from gemini_companion.engine.constraints.detect import Found, detect
+from gemini_companion.engine.history.constraint import Constraint
+
+DATA = Path(__file__).parents[2] / "data"
+SAID: dict[str, list[dict[str, Any]]] = json.loads((DATA / "rules_as_said.json").read_text("utf-8"))
+NATURAL: list[dict[str, Any]] = [
+    json.loads(path.read_text("utf-8")) for path in sorted((DATA / "natural").glob("*.json"))
+]
+
+
+def rules_in(text: str) -> list[Found]:
+    return [found for found in detect(text) if found.certainty != "permission"]
+
+
+def labelled(kind: str) -> Iterator[tuple[str, list[Found]]]:
+    """Each labelled span of a person, folded, and the rules that are found in its prompt."""
+    for conversation in NATURAL:
+        for label in conversation["gold"].get(kind, ()):
+            content = conversation["history"][label["at"]]
+            if content["role"] == "user":
+                found = [one for part in content["parts"] for one in rules_in(part.get("text", ""))]
+                yield fold(label["span"]), found
+
+
+def fold(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def is_of(found: Found, span: str) -> bool:
+    return fold(found.text) in span or span in fold(found.text)
+
+
+def share(hits: list[bool]) -> float:
+    return sum(hits) / len(hits)
+
+
+def test_of_what_is_no_rule_next_to_nothing_is_in_force_and_little_is_proposed():
+    traps = [[found.certainty for found in rules_in(one["text"])] for one in SAID["sentences"] if not one["rule"]]
+    assert share(["plain" in one for one in traps]) <= 0.03
+    assert share([bool(one) for one in traps]) <= 0.12
+
+
+def test_of_what_is_a_rule_most_is_in_force_or_proposed():
+    rules = [[found.certainty for found in rules_in(one["text"])] for one in SAID["sentences"] if one["rule"]]
+    assert share([bool(one) for one in rules]) >= 0.9
+    assert share(["plain" in one for one in rules]) >= 0.6
+
+
+def test_in_conversations_what_only_sounds_like_a_rule_is_not_in_force():
+    none = [*labelled("not_rules"), *labelled("chatter")]
+    wrong = [any(one.certainty == "plain" and is_of(one, span) for one in found) for span, found in none]
+    assert len(wrong) >= 140
+    assert share(wrong) <= 0.03
+
+
+def test_in_conversations_rules_in_ordinary_words_are_found():
+    hits = [any(is_of(one, span) for one in found) for span, found in labelled("rules")]
+    assert share(hits) >= 0.4
+
+
+def test_what_is_only_proposed_says_why():
+    texts = [one["text"] for one in SAID["sentences"]] + [one["later"] for one in SAID["endings"]]
+    everything = [found for text in texts for found in detect(text)]
+    assert {one.certainty for one in everything} == {"plain", "probable", "permission"}
+    assert all(bool(one.why) == (one.certainty == "probable") for one in everything)
+
+
+def standing(text: str) -> list[Constraint]:
+    return [
+        Constraint(
+            constraint_id=found.text, text=found.text, scope="session", state="inForce", created_at=0, source="prompt"
+        )
+        for found in rules_in(text)
+    ]
+
+
+def is_ended(rule: str, later: str) -> bool:
+    return any(
+        contradicted(found.text, standing(rule)) is not None for found in detect(later) if found.certainty != "probable"
+    )
+
+
+def test_a_rule_that_the_person_takes_back_or_replaces_in_ordinary_words_is_ended():
+    assert share([is_ended(one["rule"], one["later"]) for one in SAID["endings"] if one["ends"]]) >= 0.85
+
+
+def test_a_rule_stands_though_later_words_speak_of_the_same():
+    assert not [one for one in SAID["endings"] if not one["ends"] and is_ended(one["rule"], one["later"])]
