@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gemini_companion.adapters.files.folder import held as folder_held
 from gemini_companion.adapters.processes import bubblewrap, reaper, seatbelt
