@@ -230,6 +230,7 @@ class CompressionRun:
             nonce=services.new_nonce(),
             report=self.compression.enter,
             asked=gate.begin,
+            cache=session.fact_cache,
         )
         try:
             finish = partial(self.strategy.finish, plan)

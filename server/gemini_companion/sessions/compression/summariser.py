@@ -24,7 +24,7 @@ from gemini_companion.engine.compression.prompt import (
 from gemini_companion.engine.compression.sources import snapshot_from_facts, task_of
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import SummaryTask
-from gemini_companion.engine.facts.retention import MOST_MISSING
+from gemini_companion.engine.facts.retention import MOST_MISSING, FactCache
 from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.masks import unmasked
@@ -85,6 +85,7 @@ class Summariser:
         nonce: str,
         report: ReportPhase,
         asked: Callable[[], object] = lambda: None,
+        cache: FactCache | None = None,
     ) -> None:
         """`asked` is called with each request of a model, once there is nothing left to do but to wait for it."""
         self._provider = provider
@@ -94,6 +95,7 @@ class Summariser:
         self._nonce = nonce
         self._report = report
         self._asked = asked
+        self._cache = cache
         self._retries = retries
         self._seqs: list[int] = []
         """The sequence numbers of the entries that a snapshot may cite."""
@@ -208,7 +210,7 @@ class Summariser:
         return self._written(read_snapshot(answer))
 
     async def _task(self, plan: Plan, guidance: str) -> SummaryTask:
-        task = await off_loop(len(plan.hidden), lambda: task_of(plan, guidance))
+        task = await off_loop(len(plan.hidden), lambda: task_of(plan, guidance, self._cache))
         self._seqs = [source.seq for source in task.sources]
         return task
 
