@@ -40,6 +40,10 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """Before a snapshot is installed, look for what must not be lost, and put back what it left out."""
     retention_floor: Annotated[float, Meta(ge=0, le=1)] = 0.5
     """The share of rules, decisions, tasks, errors and paths below which a snapshot is refused. 0: none."""
+    built_in_fallback: bool = False
+    """Where a service's model writes no usable snapshot, let the built-in summariser write it, as it always does for a
+    model on this machine.
+    """
     strategy: StrategyName = "split"
     """What is hidden and what stays word for word. "split": the newest 30 % stay. "semantic": cut where the topic
     changes. "selective": rules, decisions, requests and the last state of files stay. "hierarchical": earlier snapshots
