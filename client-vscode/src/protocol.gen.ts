@@ -882,7 +882,7 @@ export interface CompressionResult {
  * Every field has a default, so that a later version may leave some out.
  */
 export interface Retention {
-  /** `kept / facts`, from 0 to 1; 1 where there was nothing to keep. */
+  /** Share of the information in what was said that stands word for word, from 0 to 1; 1 where there was none. It counts what no pattern finds, so it is no quotient of the two that follow. */
   readonly score: number;
   readonly facts: number;
   readonly kept: number;

@@ -10,7 +10,10 @@ import pytest
 
 from gemini_companion.adapters.gemini import GeminiOptions, GeminiProvider
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.history.content import model_text, user_text
+from gemini_companion.sessions.compression.gating import BUILT_IN
 from gemini_companion.sessions.events import MessageDiscarded
+from tests.support.conversations import dialogue
 from tests.support.emulator import ApiError, Drop, Emulator, Gate, Reply, answer
 from tests.support.scripted_model import ScriptedModel
 from tests.support.sessions import Studio
@@ -27,6 +30,19 @@ async def online(tmp_path: Path, emulator: Emulator) -> AsyncIterator[Studio]:
     yield studio
     await studio.app.close()
     await provider.close()
+
+
+async def test_a_services_unusable_snapshot_fails_unless_the_built_in_summariser_may_write_it(
+    online: Studio, emulator: Emulator
+) -> None:
+    emulator.script(*[answer("I would rather write prose.")] * 6)
+    session = await online.load([user_text("Never touch legacy/."), model_text("OK."), *dialogue()])
+    assert (await online.compress()).status == "COMPRESSION_FAILED_EMPTY_SUMMARY"
+    online.set(built_in_fallback=True)
+    result = await online.compress()
+    assert (result.status, result.model_calls) == ("COMPRESSED", 3)
+    assert result.message.endswith(BUILT_IN)
+    assert "Never touch legacy/." in str(session.history.contents()[0].parts)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gemini_companion.engine.errors import (
@@ -15,6 +16,7 @@ from gemini_companion.engine.errors import (
 )
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import AttemptEntry
+from gemini_companion.sessions.compression.gating import BUILT_IN
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import CompressionFailed, CompressionStarted
 from tests.support.conversations import agent_run, dialogue
@@ -76,6 +78,49 @@ async def test_an_empty_summary_gets_one_repair_call_and_changes_nothing(studio:
     assert (result.status, result.model_calls) == ("COMPRESSION_FAILED_EMPTY_SUMMARY", 3)
     assert session.history.contents() == before
     assert studio.heard.of(CompressionFailed)[0].result == result
+
+
+async def test_what_a_model_on_this_machine_cannot_write_the_built_in_summariser_does_after_one_call(
+    studio: Studio,
+) -> None:
+    studio.model.capabilities = msgspec.structs.replace(studio.model.capabilities, runs_here=True)
+    session = await studio.load([user_text("Never touch legacy/."), model_text("OK."), *dialogue()])
+    studio.model.default_answer = "I would rather write prose."
+    result = await studio.compress()
+    assert (result.status, result.model_calls) == ("COMPRESSED", 1)
+    assert result.message.endswith(BUILT_IN)
+    assert result.snapshot is not None
+    assert "- Never touch legacy/." in result.snapshot
+    assert session.history.in_force
+
+
+async def test_what_a_model_on_this_machine_can_write_is_taken_and_so_is_a_preview_of_the_built_in_summariser(
+    studio: Studio,
+) -> None:
+    studio.model.capabilities = msgspec.structs.replace(studio.model.capabilities, runs_here=True)
+    await studio.load(dialogue())
+    studio.model.answers = ["prose"]
+    preview = await studio.compress(preview=True)
+    assert preview.status == "PREVIEW"
+    assert preview.message.endswith(BUILT_IN)
+    result = await studio.compress()
+    assert (result.status, result.snapshot, result.model_calls) == ("COMPRESSED", SNAPSHOT, 2)
+    assert BUILT_IN not in result.message
+
+
+async def test_a_snapshot_that_the_gate_refuses_is_written_by_the_built_in_summariser_where_that_is_wished_for(
+    studio: Studio,
+) -> None:
+    rules = "\n".join(f"Never touch module{number}/core.py at all." for number in range(20))
+    contents = [user_text(rules), model_text("OK."), *dialogue()]
+    await studio.load(contents)
+    assert (await studio.compress()).status == "COMPRESSION_FAILED_LOW_RETENTION"
+    studio.set(built_in_fallback=True)
+    await studio.load(contents)
+    result = await studio.compress()
+    assert result.status == "COMPRESSED"
+    assert result.message.endswith(BUILT_IN)
+    assert "Never touch module7/core.py at all." in (result.snapshot or "")
 
 
 async def test_a_repaired_answer_is_taken(studio: Studio) -> None:

@@ -58,7 +58,7 @@ async def test_what_the_snapshot_left_out_stands_behind_it_and_is_counted_and_li
     assert texts(session.history.contents()[0]) == [SNAPSHOT, result.appendix]
     assert f"- the user said: {RULE}" in result.appendix.split("\n")
     assert result.retention is not None
-    assert (result.retention.score, result.retention.appended) == (1.0, result.retention.facts)
+    assert result.retention.kept == result.retention.appended == result.retention.facts
     listed = compression_list(session).compressions[0]
     assert (listed.appendix, listed.retention) == (result.appendix, result.retention)
     counted = sum(item.measure.tokens for item in session.history.curated() if item.kind == "snapshot")
@@ -188,7 +188,7 @@ async def test_an_edited_preview_passes_the_gate_again_and_a_persons_text_is_nev
     assert all(rule in (applied.appendix or "") for rule in rules()[1:])
     assert snapshot_text(session.history.contents()[0]) == edited
     assert applied.retention is not None
-    assert applied.retention.score == 1
+    assert applied.retention.kept == applied.retention.facts
 
 
 async def test_what_the_snapshot_made_up_is_named_and_stays(studio: Studio) -> None:

@@ -12,7 +12,7 @@ from gemini_companion.evaluation.quality import Quality, QualityReport
 from gemini_companion.evaluation.text_report import aligned, decimal, percent, whole
 
 NOTHING = "Nothing was compressed yet in this folder's sessions."
-_HEADING = ("compressed", "failed", "undone", "rating", "facts kept", "size", "seconds", "calls")
+_HEADING = ("compressed", "failed", "undone", "rating", "kept word for word", "size", "seconds", "calls")
 
 
 def quality_text(report: QualityReport) -> str:
@@ -65,7 +65,10 @@ def _weeks(rows: Sequence[Quality]) -> str:
         Line(label, place, tuple(points))
         for place, (label, points) in enumerate(
             (
-                ("facts kept", [(number, row.retention) for number, row in numbered if row.retention is not None]),
+                (
+                    "kept word for word",
+                    [(number, row.retention) for number, row in numbered if row.retention is not None],
+                ),
                 ("size afterwards", [(number, row.ratio) for number, row in numbered if row.ratio is not None]),
             )
         )
@@ -81,4 +84,4 @@ def _strategies(rows: Sequence[Quality]) -> str:
         for row in rows
         if row.retention is not None
     ]
-    return f"<figure><figcaption>Facts kept, by strategy</figcaption>{bars(drawn)}</figure>"
+    return f"<figure><figcaption>Kept word for word, by strategy</figcaption>{bars(drawn)}</figure>"

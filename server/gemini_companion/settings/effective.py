@@ -117,6 +117,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what a snapshot left out is put back, and a snapshot that left out too much refused."""
     retention_floor: float
     """Share of what must not be lost, 0 to 1, below which a snapshot is refused."""
+    built_in_fallback: bool
+    """Whether the built-in summariser writes what a service's model cannot."""
     compression_strategy: StrategyName
     compression_mode: Literal["auto", "remind", "off"]
     compression_background: BackgroundMode
@@ -160,7 +162,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def compression_basis(self) -> str:
         """A checksum of what else makes a compression the one that it is: who writes it, and what is refused."""
-        basis = self.model_name, self.local_model, self.compression_model, self.compression_gate, self.retention_floor
+        author = self.model_name, self.local_model, self.compression_model, self.built_in_fallback
+        basis = *author, self.compression_gate, self.retention_floor
         return f"{zlib.crc32(msgspec.json.encode(basis)):08x}"
 
     @property
@@ -228,6 +231,7 @@ def settle(
         compression_model=merged.companion.compression.model,
         compression_gate=merged.companion.compression.gate,
         retention_floor=merged.companion.compression.retention_floor,
+        built_in_fallback=merged.companion.compression.built_in_fallback,
         compression_strategy=merged.companion.compression.strategy,
         compression_mode=merged.companion.compression.mode,
         compression_background=merged.companion.compression.background,

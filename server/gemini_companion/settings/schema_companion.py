@@ -44,6 +44,10 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """The share of rules, decisions, tasks, errors and paths below which a snapshot is refused. 0: none. The strategy
     "record" refuses none, and says where one tells less.
     """
+    built_in_fallback: bool = False
+    """Where a service's model writes no usable snapshot, let the built-in summariser write it, as it always does for a
+    model on this machine.
+    """
     strategy: StrategyName = DEFAULT_STRATEGY
     """What is hidden and what stays word for word. "split": the newest 30 % stay. "semantic": cut where the topic
     changes. "selective": rules, decisions, requests and the last state of files stay. "hierarchical": earlier snapshots

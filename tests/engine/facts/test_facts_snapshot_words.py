@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 
+from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.facts.page import read_earlier
+from gemini_companion.engine.facts.retention import FactCache
+from gemini_companion.engine.facts.snapshot import extractive_snapshot
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from tests.engine.facts.fact_sources import (
     call,
     chat,
+    count_words,
     result,
     section,
     snapshot_of,
     sources_of,
 )
+
+NATURAL = Path(__file__).resolve().parents[2] / "data" / "natural"
+_SIGNS = re.compile(r"[一-鿿぀-ヿ]|\w+")
+"""Words, of Japanese the characters."""
 
 
 def test_what_a_working_model_announces_is_no_decision_and_what_it_decided_is_one():
@@ -47,15 +60,160 @@ def test_a_directive_brings_the_line_that_it_stands_in():
     )
 
 
-def test_the_goal_is_the_first_request_and_the_task_the_last():
+def test_the_goal_is_what_the_person_asked_for_first_and_last_and_the_state_the_models_newest_word():
     snapshot = snapshot_of(chat("Build a parser for TOML.", "Done.", "Now add tests for dates.", "I added two tests."))
-    assert "Build a parser for TOML." in section(snapshot, "overall_goal")
-    assert "- Latest request: Now add tests for dates." in section(snapshot, "task_state")
-    assert "- Last word of the model: I added two tests." in section(snapshot, "task_state")
+    assert section(snapshot, "overall_goal") == "- Build a parser for TOML.\n- Now add tests for dates."
+    assert section(snapshot, "task_state").startswith("- Last word of the model: I added two tests.")
 
 
 def test_a_request_that_nobody_answered_is_marked():
-    assert "- Latest request (not answered yet): Now what?" in snapshot_of(chat("Build it.", "Done.", "Now what?"))
+    goal = section(snapshot_of(chat("Build it.", "Done.", "Now what?")), "overall_goal")
+    assert goal == "- Build it.\n- Not answered yet: Now what?"
+
+
+def test_a_request_that_tools_are_working_on_waits_and_a_finished_one_is_no_next_step():
+    asked = [user_text("Mend the tests."), call("pytest"), result("1 failed")]
+    assert "- Not answered yet: Mend the tests." in snapshot_of(sources_of(asked))
+    assert "Not answered" not in snapshot_of(sources_of([*asked, model_text("It was the clock.")]))
+
+
+@pytest.mark.parametrize(
+    ("wish", "detail", "talk", "change"),
+    [
+        (
+            "I need the importer to read Shift-JIS files.",
+            "The importer reads Shift-JIS now.",
+            "fine, thanks",
+            "New job: the exporter must write Shift-JIS, too.",
+        ),
+        (
+            "Der Importeur muss Dateien in Latin-1 lesen.",
+            "Der Importeur liest Latin-1.",
+            "passt, danke dir",
+            "Ab jetzt geht es um den Exporteur: auch er soll Latin-1 schreiben.",
+        ),
+        (
+            "取込処理でShift-JISのファイルを読めるようにしたいです。",
+            "取込処理はShift-JISを読めます。",
+            "了解、ありがとう",
+            "ここからは出力処理の話で、Shift-JISで書き出したいです。",
+        ),
+        (
+            "Preciso que o importador leia arquivos Latin-1.",
+            "O importador lê Latin-1.",
+            "beleza, valeu",
+            "Agora o exportador também tem que gravar em Latin-1.",
+        ),
+    ],
+    ids=["English", "German", "Japanese", "Portuguese"],
+)
+def test_the_goal_has_what_the_work_began_with_and_its_last_change_in_any_language(
+    wish: str, detail: str, talk: str, change: str
+):
+    turns = [wish, detail, *(f"{talk} {number}" if part == 0 else detail for number in range(9) for part in (0, 1))]
+    goal = section(snapshot_of(chat(*turns, change, "OK."), budget=120), "overall_goal").split("\n")
+    assert goal[0] == f"- {wish}"
+    assert goal[-1] == f"- {change}"
+
+
+def test_a_change_of_goal_in_what_stays_behind_a_snapshot_is_in_its_goal():
+    hidden = chat("Build a parser for TOML.", "Done.")
+    later = [user_text("Forget TOML: the parser has to read YAML."), model_text("OK.")]
+    snapshot = extractive_snapshot(hidden, previous=None, budget_tokens=400, count_text=count_words, later=later)
+    assert section(snapshot, "overall_goal").endswith("Forget TOML: the parser has to read YAML.")
+    assert "Last word" not in snapshot
+
+
+def test_a_goal_is_carried_through_many_snapshots_and_does_not_grow():
+    goal = snapshot = ""
+    for number in range(12):
+        asked = f"Step {number} of the migration of the billing tables is to move column_{number} to the new schema."
+        previous = snapshot or None
+        snapshot = extractive_snapshot(
+            chat(asked, f"Moved column_{number}."), previous=previous, budget_tokens=150, count_text=count_words
+        )
+        goal = section(snapshot, "overall_goal")
+        assert asked in goal
+    assert len(goal) < 1_200
+    assert goal.startswith("- Step ")
+
+
+def test_a_long_wish_that_an_earlier_snapshot_cut_is_carried_as_it_stands():
+    wish = "The importer must read every legacy file that the branch offices send us by courier, " * 6
+    first = snapshot_of(chat(f"{wish}and soon.", "OK."))
+    goal = section(first, "overall_goal")
+    assert "characters)" in goal
+    again = extractive_snapshot(
+        chat("Go on.", "OK."), previous=first, budget_tokens=200, count_text=count_words, later=[user_text("And?")]
+    )
+    assert section(again, "overall_goal").startswith(f"{goal}\n")
+
+
+def test_what_is_known_of_contents_is_not_looked_for_again_and_the_snapshot_is_the_same():
+    asked: list[int] = []
+
+    class Reader(FactCache):
+        def facts_of(self, source: FactSource) -> Sequence[Fact]:
+            asked.append(source.index)
+            return super().facts_of(source)
+
+    items = chat("Never push to main. Mend src/a.py.", "I mended src/a.py, and 3 tests pass.", "Thanks.", "Bye.")
+    reader = Reader()
+    reader.look_through([FactSource(one.index + 7, one.content, one.seq) for one in items], lambda: None)
+    asked.clear()
+    made = [
+        extractive_snapshot(items, previous=None, budget_tokens=200, count_text=count_words, cite=True, reader=one)
+        for one in (reader, None)
+    ]
+    assert made[0] == made[1]
+    assert sorted(asked) == [0, 1, 2, 3]
+
+
+def test_where_no_tool_changed_a_file_the_words_that_name_it_tell_what_changed():
+    snapshot = snapshot_of(
+        chat(
+            "In src/pay.py the amounts are rounded too early.",
+            "I moved the rounding in src/pay.py behind the sum, and docs/pay.md says so.",
+            "Was src/pay.py slow before?",
+            "No.",
+        )
+    )
+    assert "I moved the rounding in src/pay.py behind the sum" in section(snapshot, "artifact_trail")
+    assert "slow" not in section(snapshot, "artifact_trail")
+
+
+def test_thanks_and_small_talk_are_not_told_among_the_calls():
+    turns = (
+        "Mend src/a.py.",
+        "Done.",
+        "nice, thx!",
+        "Sure.",
+        "The bug came back after release 4.2 in src/a.py.",
+        "I see.",
+    )
+    snapshot = snapshot_of(chat(*turns, "Mend it then.", "Done."))
+    assert "The bug came back after release 4.2" in snapshot
+    assert "thx" not in section(snapshot, "recent_actions")
+
+
+def test_beside_a_record_a_snapshot_tells_goal_rules_files_and_the_newest_run_and_no_calls():
+    worked = [
+        user_text("Make the parser faster. Never touch the lexer."),
+        call("pytest -q"),
+        result("3 passed"),
+        Content(role="model", parts=({"functionCall": {"name": "write_file", "args": {"file_path": "src/p.py"}}},)),
+        result("Successfully created and wrote to new file: src/p.py.", "write_file"),
+        model_text("The cache in src/p.py makes it twice as fast."),
+    ]
+    later = [user_text("And the docs?")]
+    snapshot = extractive_snapshot(
+        sources_of(worked), previous=None, budget_tokens=300, count_text=count_words, later=later, beside_record=True
+    )
+    assert "Make the parser faster." in section(snapshot, "overall_goal")
+    assert "Never touch the lexer." in section(snapshot, "active_constraints")
+    assert section(snapshot, "artifact_trail") == "- created: src/p.py"
+    assert section(snapshot, "key_knowledge") == "- last run: pytest -q → 3 passed"
+    assert section(snapshot, "recent_actions") == "(none)"
 
 
 def test_open_tasks_are_carried():
@@ -137,7 +295,7 @@ def test_a_demonstration_in_a_prompt_lays_down_no_rules_and_is_not_quoted():
     snapshot = snapshot_of(chat(f"Follow the style.\n{shown}\nNow fix the parser. Never push.", "ok"))
     assert section(snapshot, "active_constraints") == "- Never push."
     assert "must always greet" not in snapshot
-    assert "an example of" in section(snapshot, "overall_goal")
+    assert section(snapshot, "overall_goal") == "- Follow the style.\n- Now fix the parser.\n- Never push."
 
 
 @pytest.mark.parametrize(
@@ -155,7 +313,7 @@ def test_a_question_is_no_task_and_a_task_stands_once(asked: str, task: str):
     assert asked not in state
 
 
-def test_of_a_pasted_log_the_words_and_the_failing_line_stand_in_the_latest_request():
+def test_of_a_pasted_log_the_words_and_the_failing_line_stand_in_the_request_that_waits():
     log = [f"2031-04-0{n % 9 + 1} 10:00:{n % 60:02d} INFO worker[{n}]: job_{n}_77 done (queue=mail)" for n in range(90)]
     log[50] = "2031-04-05 10:00:50 WARN worker[50]: you must always set queue.size (see docs/queue.md)"
     log[40] = "2031-04-05 10:00:40 ERROR worker[40]: error: mailbox full: bob"
@@ -163,7 +321,7 @@ def test_of_a_pasted_log_the_words_and_the_failing_line_stand_in_the_latest_requ
         "Here is what the queue printed. Never restart it. Why did it stop?\n" + "\n".join(log) + "\nPlease hurry."
     )
     snapshot = snapshot_of(chat("Look after the mail queue.", "OK.", request_))
-    state = section(snapshot, "task_state")
+    state = section(snapshot, "overall_goal")
     assert "Here is what the queue printed. Never restart it. Why did it stop?" in state
     assert "90 pasted lines" in state
     assert "mailbox full: bob" in state
@@ -192,3 +350,27 @@ def test_the_parts_of_a_request_stand_apart():
     asked = Content(role="user", parts=({"text": "Mend src/app/server.py"}, {"text": "`npm test -- -w`"}))
     for before in ([], [user_text("Go."), model_text("Yes?")]):
         assert "Mend src/app/server.py\n`npm test -- -w`" in snapshot_of(sources_of([*before, asked]))
+
+
+@pytest.mark.parametrize("beside_record", [True, False], ids=["record", "alone"])
+def test_on_labelled_conversations_the_goal_is_that_of_the_end_in_nine_of_twelve(beside_record: bool):
+    met: list[str] = []
+    for path in sorted(NATURAL.glob("*.json")):
+        labelled = json.loads(path.read_text("utf-8"))
+        contents = [Content(role=one["role"], parts=tuple(one["parts"])) for one in labelled["history"]]
+        cut = round(0.8 * len(contents))
+        snapshot = extractive_snapshot(
+            sources_of(contents[:cut]),
+            previous=None,
+            budget_tokens=200,
+            count_text=count_words,
+            later=contents[cut:],
+            beside_record=beside_record,
+        )
+        said = set(_SIGNS.findall(section(snapshot, "overall_goal").lower()))
+        for span in labelled["gold"]["goal"]["spans"]:
+            words = _SIGNS.findall(span.lower())
+            if sum(word in said for word in words) >= 0.6 * len(words):
+                met.append(path.stem)
+                break
+    assert len(met) >= 9, met

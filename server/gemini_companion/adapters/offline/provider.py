@@ -144,6 +144,9 @@ class OfflineProvider:
             count_text=self._count_text,
             guidance=task.guidance,
             cite=task.cite,
+            later=task.later,
+            beside_record=task.beside_record,
+            reader=task.reader,
             poll=poll,
         )
 

@@ -36,7 +36,7 @@ from gemini_companion.engine.facts.word_sets import words_of_texts
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.retention import KeptWords, MissingFact, Retention
-from gemini_companion.engine.record.record import write_record
+from gemini_companion.engine.record.record import measure_told, write_record
 
 Verdict: TypeAlias = Literal["pass", "repair", "refuse"]
 
@@ -159,6 +159,9 @@ class Evidence:
             self._wanted.append(wanted)
             if not standing.has(wanted.needle):
                 self._elsewhere.append(wanted)
+        for source in sources:
+            poll()
+            self._cache.statements(source)
         self._not_in_memory = strangers
         words = self._cache.words_of(sources, beside, poll)
         self._words = words | words_of_texts((*self._kept, *self._also), poll)
@@ -208,10 +211,19 @@ class Evidence:
         retention = retention_of(
             len(self._wanted), [wanted.fact for wanted in still_missing], repaired=repaired, appended=appended
         )
+        told = measure_told(
+            self._sources,
+            earlier=self._earlier,
+            standing=(snapshot, appendix, *self._kept),
+            beside=self._beside,
+            unwanted=self._unwanted,
+            cache=self._cache,
+            poll=poll,
+        )
         return Gated(
             verdict="pass" if not is_low else "repair" if options.can_repair else "refuse",
             appendix=appendix,
-            retention=msgspec.structs.replace(retention, unsupported=unsupported),
+            retention=msgspec.structs.replace(retention, score=told.score, unsupported=unsupported),
             own_score=round(own_score, 4),
             lost=named,
         )

@@ -36,15 +36,23 @@ def sources_of(items: Sequence[Item], cache: FactCache | None = None) -> tuple[F
     return tuple(sources)
 
 
-def task_of(plan: Plan, guidance: str = "") -> SummaryTask:
+def task_of(plan: Plan, guidance: str = "", cache: FactCache | None = None) -> SummaryTask:
     """What a summariser that reads the contents themselves is asked for."""
+    sources = sources_of(plan.hidden, cache)
     return SummaryTask(
-        sources=sources_of(plan.hidden),
+        # One that is put away is read once, and not whenever somebody asks for its content.
+        sources=tuple(
+            one if one.known is None else FactSource(one.index, one.content, one.seq, one.ide_context)
+            for one in sources
+        ),
         previous_snapshot=plan.previous_snapshot,
         guidance=guidance,
         budget_tokens=plan.snapshot_tokens,
         hidden_tokens=plan.hidden_tokens,
         cite=True,
+        later=tuple(item.content for item in plan.tail if item.kind != "ide"),
+        beside_record=plan.has_record,
+        reader=cache,
     )
 
 
@@ -64,6 +72,9 @@ def snapshot_from_facts(
         count_text=count_text,
         guidance=task.guidance,
         cite=task.cite,
+        later=task.later,
+        beside_record=task.beside_record,
+        reader=task.reader,
         poll=poll,
     )
 

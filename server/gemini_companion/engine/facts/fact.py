@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -97,6 +97,18 @@ class Known:
         """Which vocabulary of a cache has its words, of contents that are put away."""
 
 
+class FactReader(Protocol):
+    """Reads contents, or knows what others found in them (`retention.FactCache`)."""
+
+    def facts_of(self, source: FactSource) -> Sequence[Fact]:
+        """The facts of a content; they may carry another index."""
+        ...
+
+    def statements(self, source: FactSource) -> Sequence[Statement]:
+        """The statements of a content."""
+        ...
+
+
 class SummaryTask(msgspec.Struct, frozen=True, kw_only=True):
     """What a summariser that runs on this machine gets instead of a prompt to be parsed."""
 
@@ -110,3 +122,9 @@ class SummaryTask(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of what it replaces."""
     cite: bool = False
     """Whether lines are to end with the `index` of the source that they come from: `[c12]`."""
+    later: tuple[Content, ...] = ()
+    """What stands behind it, and stays: the goal may have changed there."""
+    beside_record: bool = False
+    """Whether what was said and done is quoted beside the snapshot (`engine.record`)."""
+    reader: FactReader | None = None
+    """Saves reading the same contents again."""

@@ -5,7 +5,9 @@ Each kind is a pool of lines, the most valuable first, and gets a share of what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -17,14 +19,16 @@ from gemini_companion.engine.facts.actions import (
     words_looked_for,
     working_directory,
 )
-from gemini_companion.engine.facts.extract import speaker_of
-from gemini_companion.engine.facts.key_sentences import key_sentences, words_of
+from gemini_companion.engine.facts.extract import condensed, speaker_of
+from gemini_companion.engine.facts.fact import FactSource
+from gemini_companion.engine.facts.key_sentences import words_of
 from gemini_companion.engine.facts.neutralise import SECTIONS
 from gemini_companion.engine.facts.page import Page, Place, bulleted
+from gemini_companion.engine.facts.paths import paths_in
 from gemini_companion.engine.facts.patterns import lazy
-from gemini_companion.engine.facts.rules import GREETING, is_announcement, is_request, is_work
+from gemini_companion.engine.facts.rules import is_announcement, is_question, is_request, is_work
 from gemini_companion.engine.facts.sentences import sentences
-from gemini_companion.engine.facts.span import Span
+from gemini_companion.engine.facts.span import Said, Span
 from gemini_companion.engine.history.part import visible_text
 
 Line: TypeAlias = tuple[str, Place, str]
@@ -32,6 +36,15 @@ Line: TypeAlias = tuple[str, Place, str]
 
 _OVERHEAD: Final = 0.08
 """Share of the budget that is added for outcomes, without which the commands are of little use."""
+PENDING: Final = Place(1, 0)
+"""Where the request stands that waits for its answer: at the end of the goal."""
+_LATELY: Final = 20
+_TELLING: Final = 1.6
+"""Worth from which a person's sentence is quoted among the calls: below it are greetings, thanks and small talk."""
+_LEAST_WORTH: Final = 1.0
+"""Worth from which anybody's sentence is knowledge."""
+_TOLD: Final = 3
+"""Sentences that are said last of a file, of which the most telling one stands for it."""
 _ROUNDS: Final = 4
 _LEAST: Final = 4.0
 """Tokens with which no line begins any more."""
@@ -42,10 +55,6 @@ _MOST_ERRORS: Final = 100
 _LONGEST_OUTPUT: Final = 700
 """Characters of a result that is quoted at length."""
 _LAST_WORDS: Final = 700
-_LONGEST_PROMPT: Final = 1_200
-"""Characters of a prompt that is quoted among the calls."""
-_GREETING: Final = 60
-"""Characters from which a sentence that opens like a greeting says something."""
 _MET: Final = 20
 """Requests that are listed as met, the newest."""
 _SAME_LINE: Final = 24
@@ -58,17 +67,21 @@ _MARKS: Final = lazy(r"[-*+ \t\d:|.)]*+(?:\[(?: |x|X|TODO|DONE|IN PROGRESS)\])?\
 class Pools:
     """Fills a page with what the budget still allows."""
 
-    def __init__(self, span: Span, page: Page, guidance: str) -> None:
+    def __init__(self, span: Span, page: Page, guidance: str, *, beside_record: bool = False) -> None:
         self._span = span
         self._page = page
         self._guidance = guidance
         self._wished = frozenset(words_of(guidance))
+        self._beside_record = beside_record
         self._held: dict[int, Line] = {}
         self._quoted: set[str] = set()
 
     def share_out(self) -> None:
         """Carry over the earlier snapshot's rules and knowledge, then give each pool its share."""
         page = self._page
+        if self._beside_record:
+            self._share_out_beside_record()
+            return
         for line in self._earlier("active_constraints"):
             page.put(*line)
         half = page.left / 2
@@ -83,13 +96,13 @@ class Pools:
         pools: tuple[tuple[float, Iterator[Line]], ...] = (
             (0.16, outcomes),
             (0.14, self._tasks()),
-            (0.16, self._wished_first(self._older_rules())),
-            (0.10, self._wished_first(chain(self._changes(), self._earlier("artifact_trail")))),
+            (0.16, self._wished_first(self._older_rules(self._span.recent_from - 1))),
+            (0.10, self._wished_first(chain(self._changes(), self._told_of_files(), self._earlier("artifact_trail")))),
             (0.06, self._wished_first(self._errors())),
             (0.14, self._outputs()),
             (0.14, chain(self._knowledge(), self._named())),
             (0.06, self._wished_first(self._earlier("recent_actions"))),
-            (0.06, self._whole_goal()),
+            (0.06, self._whole_request()),
             (0.02, chain(self._files(), self._earlier("file_system_state"))),
             (0.00, chain(self._earlier("key_knowledge"), self._met())),
         )
@@ -99,6 +112,22 @@ class Pools:
                 self._draw(number, lines, share * whole)
         for number, (_, lines) in enumerate(pools):
             self._draw(number, lines, page.left)
+
+    def _share_out_beside_record(self) -> None:
+        """What a record does not say at a glance: the rules, what is open, what changed where, what came of it."""
+        left = self._page.left
+        pools = (
+            (0.25, self._last_run()),
+            (0.3, chain(self._older_rules(len(self._span.sources) - 1), self._earlier("active_constraints"))),
+            (0.3, chain(self._tasks(), self._lately())),
+            (0.3, chain(self._changed(), self._told_of_files(), self._earlier("artifact_trail"))),
+            (0.2, self._wished_knowledge()),
+        )
+        pools = tuple((share, self._wished_first(lines)) for share, lines in pools)
+        for number, (share, lines) in enumerate(pools):
+            self._draw(number, lines, share * left)
+        for number, (_, lines) in enumerate(pools):
+            self._draw(number, lines, self._page.left)
 
     def _draw(self, number: int, lines: Iterator[Line], allowance: float) -> None:
         """Write lines of a pool until its allowance is spent; a line that is too long waits for the next round."""
@@ -130,15 +159,16 @@ class Pools:
 
     # --- Rules and tasks ----------------------------------------------------------------------------------------------
 
-    def _older_rules(self) -> Iterator[Line]:
-        for place in range(self._span.recent_from - 1, -1, -1):
+    def _older_rules(self, newest: int) -> Iterator[Line]:
+        for place in range(newest, -1, -1):
             for number, rule in enumerate(self._span.rules(place)):
                 yield "active_constraints", Place(1, place, number), bulleted(rule)
 
     def _tasks(self) -> Iterator[Line]:
-        """Where things stand at more length, then what is open: no plan of old, nothing ticked off."""
+        """What is open: no plan of old, nothing ticked off."""
         span = self._span
-        for number, text in enumerate(chain(span.last_words(_LAST_WORDS), self._unresolved())):
+        last = () if self._beside_record else (span.last_word(_LAST_WORDS),)
+        for number, text in enumerate(chain(last, self._unresolved())):
             yield "task_state", Place(0, number), text
         texts = (visible_text(source.content)[:16_384] for source in span.sources)
         done = {_bare(match["text"]) for text in texts if "[" in text for match in _TICKED().finditer(text)}
@@ -152,6 +182,18 @@ class Pools:
             if fresh and _bare(fact.text) not in done and fact.text not in standing:
                 mark = "" if fact.text[0] == "[" else "[TODO] "
                 yield "task_state", Place(3, fact.index, number), f"- {mark}{fact.text}"
+
+    def _lately(self) -> Iterator[Line]:
+        """What people said last and at length, which is most of what they left open."""
+        said = [one for one in self._span.said if one.by_user and 0 <= one.place < len(self._span.sources)]
+        last = max(1, len(self._span.sources) - 1)
+
+        def worth(one: Said) -> float:
+            return 3 * one.place / last + 0.5 * one.statement.worth
+
+        for one in sorted(said, key=worth, reverse=True)[:_LATELY]:
+            if one.text not in self._page.text("overall_goal") and not is_question(one.text):
+                yield "task_state", Place(5, one.place, one.statement.start), f"- said lately: {one.text}"
 
     def _unresolved(self) -> Iterator[str]:
         """Calls without a result yet, and the newest failure, unless the same kind of call worked later."""
@@ -173,9 +215,10 @@ class Pools:
             if request := next((sentence for sentence in said if is_work(sentence)), ""):
                 yield "task_state", Place(4, source.index), f"- [DONE] {head(request, 160)}"
 
-    def _whole_goal(self) -> Iterator[Line]:
-        for limit in (600, 1_200, 2_400, 4_800):
-            yield "overall_goal", Place(0, 0), self._span.goal(limit)
+    def _whole_request(self) -> Iterator[Line]:
+        if (pending := self._span.pending) is not None:
+            for limit in (600, 1_200, 2_400, 4_800):
+                yield "overall_goal", PENDING, pending_text(pending, limit)
 
     # --- Calls --------------------------------------------------------------------------------------------------------
 
@@ -186,6 +229,14 @@ class Pools:
                 spot = outcome_place(action.index, number)
                 self._page.comes_from("recent_actions", spot, action.result_index)
                 yield "recent_actions", spot, self._came(number, limit)
+
+    def _last_run(self) -> Iterator[Line]:
+        """What came of the newest command that ended."""
+        for number, action in self._span.newest_actions:
+            if action.command and self._span.outcome(number).status != "open":
+                text = f"- last run: {head(call_name(action), 80)} {self._came(number, 160)}"
+                yield "key_knowledge", Place(2, action.index, number), text
+                return
 
     def _outputs(self) -> Iterator[Line]:
         """The newest results at more length: the lines that the model spoke of afterwards, none twice."""
@@ -205,23 +256,18 @@ class Pools:
                 yield "recent_actions", outcome_place(action.index, number), f"→ {shown}{below}"
 
     def _statements(self) -> Iterator[Line]:
-        """What the user said last, each in its place among the calls: statements before requests, no greetings."""
-        latest = next(self._span.requests(newest_first=True), None)
+        """What people said last, each in its place among the calls: statements before requests, no small talk."""
+        span = self._span
+        latest = next((one.place for one in reversed(span.said) if one.by_user), None)
         standing = self._page.text("active_constraints", "overall_goal")
-        first = self._span.sources[self._span.recent_from].index if self._span.sources else 0
         for asked in (False, True):
-            for source in self._span.requests(newest_first=True):
-                if source.index < first:
-                    break
-                text = visible_text(source.content)
-                if source is latest or len(text) > _LONGEST_PROMPT:
+            for one in reversed(span.said):
+                if not one.by_user or not span.recent_from <= one.place < len(span.sources) or one.place == latest:
                     continue
-                name, begin = speaker_of(text)
-                for number, sentence in enumerate(sentences(text[begin:])):
-                    idle = sentence in standing or (GREETING().match(sentence) and len(sentence) < _GREETING)
-                    if not idle and (is_request(sentence) or is_announcement(sentence)) is asked:
-                        spot = Place(1, source.index, number - 1_000)
-                        yield "recent_actions", spot, f"- {name or 'user'}: {sentence}"
+                idle = one.text in standing or one.statement.worth < _TELLING
+                if not idle and (is_request(one.text) or is_announcement(one.text)) is asked:
+                    spot = Place(1, span.sources[one.place].index, one.statement.start - 1_000_000)
+                    yield "recent_actions", spot, f"- {one.speaker or 'user'}: {one.text}"
 
     def _came(self, number: int, limit: int) -> str:
         outcome = self._span.outcome(number)
@@ -245,6 +291,26 @@ class Pools:
             before = f"; and {len(done) - 4} times before" if len(done) > 4 else ""
             reason = f" ({head(reasons[path], 160)})" if reasons[path] else ""
             yield "artifact_trail", Place(1, -number), f"- {path}: {'; '.join(done[:4][::-1])}{before}{reason}"
+
+    def _changed(self) -> Iterator[Line]:
+        """The same files, without the calls."""
+        for number, _ in self._span.newest_actions:
+            for touch in self._span.touches(number):
+                if touch.verb in ("created", "changed", "deleted") and not self._page.covers(touch.path):
+                    self._page.cover(touch.path)
+                    yield "artifact_trail", Place(1, -number), f"- {touch.verb}: {touch.path}"
+
+    def _told_of_files(self) -> Iterator[Line]:
+        """What was said last of each file, for those that no call changed: words alone may say so."""
+        told: dict[str, list[Said]] = {}
+        for one in reversed(self._span.said):
+            if one.place < len(self._span.sources) and not is_question(one.text):
+                for path in paths_in(one.text):
+                    told.setdefault(path, []).append(one)
+        for number, (path, said) in enumerate(told.items()):
+            best = max(said[:_TOLD], key=lambda one: one.statement.worth)
+            if path not in self._page.text("artifact_trail"):
+                yield "artifact_trail", Place(2, best.place, -number), f"- {best.text}"
 
     def _files(self) -> Iterator[Line]:
         """The working directory, and the files that were read, run or deleted, newest first."""
@@ -277,14 +343,33 @@ class Pools:
             if fact.text not in standing and not is_narration:
                 yield "key_knowledge", Place(0, fact.index, number), f"- decided: {fact.text}"
         standing += self._page.text("key_knowledge")
-        for sentence in key_sentences(self._span.sources, guidance=self._guidance, poll=self._span.poll):
-            if " ".join(sentence.text.split()) in standing or (self._span.actions and is_announcement(sentence.text)):
+        said = [one for one in self._span.said if one.place < len(self._span.sources)]
+        wished = self._wished_in(said)
+        ranked = sorted(zip(said, wished, strict=True), key=lambda one: (-one[1], -one[0].statement.worth))
+        for one, is_wished in ranked:
+            if one.statement.worth < _LEAST_WORTH and not is_wished:
                 continue
-            spot = Place(1, sentence.index, sentence.order)
-            yield "key_knowledge", spot, f"- {sentence.speaker}: {sentence.text}"
-            if sentence.index in times and self._page.has("key_knowledge", spot):
-                when, since = times[sentence.index]
+            if " ".join(one.text.split()) in standing or (self._span.actions and is_announcement(one.text)):
+                continue
+            index = self._span.sources[one.place].index
+            spot = Place(1, index, one.statement.start)
+            yield "key_knowledge", spot, f"- {one.speaker or ('user' if one.by_user else 'model')}: {one.text}"
+            if index in times and self._page.has("key_knowledge", spot):
+                when, since = times[index]
                 yield "key_knowledge", Place(1, since, -1), f"- {when}"
+
+    def _wished_in(self, said: Sequence[Said]) -> list[float]:
+        """How much each sentence speaks of what the guidance asks for: by its words that are rare among them all."""
+        if not self._wished:
+            return [0.0] * len(said)
+        found = [self._wished.intersection(words_of(one.text)) for one in said]
+        often = Counter(word for words in found for word in words)
+        return [sum(math.log(len(said) / often[word]) for word in words) for words in found]
+
+    def _wished_knowledge(self) -> Iterator[Line]:
+        """What of it the guidance asks for."""
+        if self._wished:
+            yield from (line for line in self._knowledge() if self._wished.intersection(words_of(line[2])))
 
     def _named(self) -> Iterator[Line]:
         """Paths, numbers and addresses that stand nowhere yet, each text once."""
@@ -293,6 +378,11 @@ class Pools:
             if not fact.listed and fact.text not in standing and not self._page.covers(fact.text):
                 section, group = ("file_system_state", 2) if fact.kind == "path" else ("key_knowledge", 3)
                 yield section, Place(group, fact.index, number), fact.text
+
+
+def pending_text(request: FactSource, limit: int) -> str:
+    """The request that waits for its answer, as a line of the goal."""
+    return f"- Not answered yet: {head(condensed(visible_text(request.content)), limit)}"
 
 
 def action_place(index: int, number: int) -> Place:

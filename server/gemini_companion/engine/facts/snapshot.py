@@ -1,7 +1,8 @@
 """A snapshot written without a model: what the contents say, word for word, in the seven sections, within a budget.
 
 First comes what must not be lost: the rules, calls and paths of the newest contents, newest first; what does not fit
-is counted. The rest of the budget is shared out among pools of lines (`pools`).
+is counted. The rest of the budget is shared out among pools of lines (`pools`). Beside a record
+those alone are written.
 """
 
 from __future__ import annotations
@@ -11,16 +12,24 @@ from itertools import groupby
 from typing import Final
 
 from gemini_companion.engine.facts.actions import call_text, first_line, head
-from gemini_companion.engine.facts.fact import FactSource, SummaryTask
+from gemini_companion.engine.facts.fact import FactReader, FactSource, SummaryTask
 from gemini_companion.engine.facts.page import Page, Place, bulleted, read_earlier
 from gemini_companion.engine.facts.paths import is_dependency
-from gemini_companion.engine.facts.pools import Pools, action_place
+from gemini_companion.engine.facts.pools import PENDING, Pools, action_place, pending_text
 from gemini_companion.engine.facts.sentences import pieces
 from gemini_companion.engine.facts.span import Span
+from gemini_companion.engine.history.content import Content
 
-_GOAL_CHARACTERS: Final = 280
-_LAST_CHARACTERS: Final = 140
-"""Of the first request, and of the newest and the model's newest words, whatever the budget."""
+_HEAD: Final = 560
+"""Characters of the goal that stand there whatever the budget."""
+_SENTENCE: Final = 200
+"""Characters of one sentence of it."""
+_CARRIED: Final = 600
+"""Characters of what an earlier snapshot says of it, which is not cut a second time."""
+_GOAL: Final = 0.5
+"""Share of the budget that the rest of it may have."""
+_LAST_WORD: Final = 140
+"""Characters of the model's newest words that stand there whatever the budget."""
 _GIANT: Final = 0.3
 """Share of the budget above which a command waits until everything smaller has found its place."""
 _LONGEST_ARGUMENT: Final = 4_000
@@ -43,6 +52,9 @@ def extractive_snapshot(
     count_text: Callable[[str], float],
     guidance: str = "",
     cite: bool = False,
+    later: Sequence[Content] = (),
+    beside_record: bool = False,
+    reader: FactReader | None = None,
     poll: Callable[[], None] = lambda: None,
 ) -> str:
     """A `<state_snapshot>` of `sources` with its seven sections, from what stands in them alone.
@@ -52,25 +64,56 @@ def extractive_snapshot(
     Args:
         sources: What the snapshot replaces, in order.
         previous: The snapshot of what came before; its rules and knowledge are carried over word for word.
-        budget_tokens: Tokens for everything but the frame: tags, labels, the head of the goal, of the last request
-            and answer.
-            Outcomes of calls may take 8 % more.
+        budget_tokens: Tokens for everything but the frame: tags, labels, the head of the goal and of the
+            model's last word. Outcomes of calls may take 8 % more.
         count_text: Tokens of a text.
         guidance: What the user wants kept above all; what speaks of it comes first.
         cite: End lines with the `index` of the source that they come from, `[c12]`, where it is one.
+        later: What stands behind them, and stays.
+        beside_record: What was said and done is quoted beside the snapshot: it says the goal, the rules, what changed
+            where and what is open, and tells nothing over again.
+        reader: Saves reading the same contents again.
         poll: Called often; what it raises ends the work.
     """
     page = Page(float(max(0, budget_tokens)), count_text)
-    span = Span(sources, previous, poll)
-    if goal := span.goal(_GOAL_CHARACTERS) or (_NO_REQUEST if sources else ""):
-        page.put_free("overall_goal", Place(0, 0), goal)
-    for number, text in enumerate(span.last_words(_LAST_CHARACTERS)):
-        page.put_free("task_state", Place(0, number), text)
+    span = Span(sources, previous, poll, later, reader)
+    _write_goal(span, page)
+    pools = Pools(span, page, guidance, beside_record=beside_record)
+    if beside_record:
+        pools.share_out()
+        return page.render(cite=cite)
+    if last := span.last_word(_LAST_WORD):
+        page.put_free("task_state", Place(0, 0), last)
     recent = _Recent(span, page)
     recent.write()
-    Pools(span, page, guidance).share_out()
+    pools.share_out()
     recent.count_missing()
     return page.render(cite=cite)
+
+
+def _write_goal(span: Span, page: Page) -> None:
+    """The sentences that say it, the most telling first, in the order in which they were said; and the request that
+    waits for its answer.
+    """
+    pending = span.pending
+    floor, free = (1 - _GOAL) * page.left, _HEAD
+    if pending is not None:
+        page.put_free("overall_goal", PENDING, pending_text(pending, _HEAD // 2))
+        free //= 2
+    for one in span.goal():
+        if pending is not None and one.place < len(span.sources) and span.sources[one.place] is pending:
+            continue
+        place = Place(0, one.place + 1, one.statement.start)
+        text = bulleted(head(one.text, _CARRIED if one.place < 0 else _SENTENCE))
+        if text in page.text("overall_goal").split("\n"):
+            continue
+        if len(text) <= free:
+            page.put_free("overall_goal", place, text)
+            free -= len(text)
+        else:
+            page.put("overall_goal", place, text, at_most=page.left - floor)
+    if span.sources and not page.text("overall_goal"):
+        page.put_free("overall_goal", PENDING, _NO_REQUEST)
 
 
 class _Recent:

@@ -2,42 +2,80 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from heapq import nlargest
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
-from gemini_companion.engine.facts.actions import Action, Outcome, Touch, head, outcome_of, read_actions, touches
-from gemini_companion.engine.facts.extract import condensed, facts_of
-from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
+import msgspec
+
+from gemini_companion.engine.facts.actions import Action, Outcome, Touch, outcome_of, read_actions, touches
+from gemini_companion.engine.facts.extract import speaker_of
+from gemini_companion.engine.facts.fact import Fact, FactKind, FactReader, FactSource
+from gemini_companion.engine.facts.key_sentences import words_of
 from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.patterns import lazy
-from gemini_companion.engine.facts.rules import GREETING, is_request
-from gemini_companion.engine.history.part import is_plain_user, text_of, visible_text
+from gemini_companion.engine.facts.retention import FactCache
+from gemini_companion.engine.facts.rules import is_request
+from gemini_companion.engine.facts.sentences import example_spans
+from gemini_companion.engine.facts.statements import Statement, same_as, tokens_in
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.part import has_call, is_plain_user, text_of, visible_text
 
 RECENT: Final = 20
 """Contents at the end of the span whose paths, commands and rules come before all else."""
 
 _OLD_CONTENTS: Final = 4_000
 """Contents, or calls, that are searched for older facts, newest first."""
+_OWN_WORDS: Final = 2_000
+"""Contents whose sentences are weighed, newest first: an earlier snapshot has the goal of those before them."""
 _LONGEST_LINE: Final = 240
 """Characters of a line that is quoted whole for one rule in it, which may say what `only` and `it` mean."""
-_GREETING_CHARACTERS: Final = 40
+_NEWEST_WISHES: Final = 3
+_FIRST_WISHES: Final = 4
+"""Sentences of the goal: what was said last, and what opened up a matter that stayed."""
+_COMMON: Final = 0.5
+"""Share of the contents in which a word stands that tells nothing of a matter."""
 _TIME: Final = lazy(r"\s*(?P<time>\[[^\]\n]{0,40}\d[^\]\n]{0,40}\])[ \t]")
+
+
+class Said(NamedTuple):
+    """A sentence of somebody's own words."""
+
+    place: int
+    """Of its content; from `len(sources)` on it stands behind what is hidden, at -1 in the earlier snapshot."""
+    by_user: bool
+    statement: Statement
+    text: str
+    speaker: str
+    """The name that its content opens with (`Ann: …`); `""` for none: then it may be asked of the model."""
 
 
 class Span:
     """What is hidden, in order, and the snapshot of what came before it. A *place* is an index into `sources`."""
 
-    def __init__(self, sources: Sequence[FactSource], previous: str | None, poll: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        sources: Sequence[FactSource],
+        previous: str | None,
+        poll: Callable[[], None],
+        later: Sequence[Content] = (),
+        reader: FactReader | None = None,
+    ) -> None:
+        self._reader = reader or FactCache()
         self.sources = sources
+        self.later = later
+        """What stands behind it."""
         self.earlier = read_earlier(previous)
         """The entries of the earlier snapshot by section."""
         self.poll = poll
         own = [place for place, source in enumerate(sources) if not source.ide_context]
         self.recent_from = own[-RECENT] if len(own) > RECENT else 0
         """The place of the first recent content; the editor's state does not count as one."""
-        self._facts: dict[int, list[Fact]] = {}
+        self._facts: dict[int, Sequence[Fact]] = {}
         self._outcomes: dict[int, Outcome] = {}
 
     @property
@@ -80,11 +118,15 @@ class Span:
         """The files that a call named, and what it did to them."""
         return list(touches(self.actions[number], self.outcome(number)))
 
-    def facts(self, place: int) -> list[Fact]:
+    def facts(self, place: int) -> Sequence[Fact]:
         """The facts of a content."""
         if place not in self._facts:
             self.poll()
-            self._facts[place] = facts_of(self.sources[place])
+            source = self.sources[place]
+            facts = self._reader.facts_of(source)
+            if facts and facts[0].index != source.index:
+                facts = [msgspec.structs.replace(fact, index=source.index) for fact in facts]
+            self._facts[place] = facts
         return self._facts[place]
 
     def rules(self, place: int) -> Iterator[str]:
@@ -107,25 +149,86 @@ class Span:
         said = (s for s in reversed(self.sources) if s.content.role == "model" and visible_text(s.content).strip())
         return next(said, None)
 
-    def goal(self, limit: int) -> str:
-        """The goal of the earlier snapshot, else the first request that is more than a greeting; empty if neither."""
-        if earlier := "\n".join(self.earlier["overall_goal"]):
-            return head(earlier, 2 * limit)
-        said = (condensed(visible_text(source.content)) for source in self.requests())
-        first = next((text for text in said if len(text) > _GREETING_CHARACTERS or not GREETING().match(text)), "")
-        first = first or next((condensed(visible_text(source.content)) for source in self.requests()), "")
-        return f"First request, word for word: {head(first, limit)}" if first else ""
+    @cached_property
+    def said(self) -> list[Said]:
+        """What people and the model said in their own words, in order; of the newest contents."""
+        first, end = max(0, len(self.sources) - _OWN_WORDS), len(self.sources)
+        said = [*self.sources[first:], *(FactSource(end + n, one, -1) for n, one in enumerate(self.later))]
+        found: list[Said] = []
+        for place, source in enumerate(said, first):
+            self.poll()
+            by_user = source.content.role == "user"
+            if source.ide_context or (by_user and not is_plain_user(source.content)):
+                continue
+            statements = [one for one in self._reader.statements(source) if not one.is_material]
+            for part, group in groupby(statements, key=lambda one: one.part):
+                text = text_of(source.content.parts[part]) or ""
+                speaker, begin = speaker_of(text) if by_user and self._is_talk else ("", 0)
+                shown = example_spans(text)
+                for one in group:
+                    if not any(low <= one.start < high for low, high in shown):
+                        words = text[max(begin, one.start) : one.end].strip()
+                        found.append(Said(place, by_user, one, words, speaker))
+        return found
 
-    def last_words(self, limit: int) -> Iterator[str]:
-        """The newest request, unless it is the first, and the model's newest words."""
-        latest, answer = next(self.requests(newest_first=True), None), self.last_answer
-        if latest is not None and (latest is not next(self.requests()) or self.earlier["overall_goal"]):
-            pending = "" if answer is not None and answer.index > latest.index else " (not answered yet)"
-            yield f"- Latest request{pending}: {head(condensed(visible_text(latest.content)), limit)}"
-        if answer is not None:
-            text = visible_text(answer.content).strip()
-            shown = text if len(text) <= limit else f"(+{len(text) - limit:,} characters) … {text[-limit:].lstrip()}"
-            yield f"- Last word of the model: {shown}"
+    @cached_property
+    def _is_talk(self) -> bool:
+        """Whether people talk to each other: most of what they say opens with a name, not `New job: …` now and then."""
+        texts = [visible_text(source.content) for source in self.requests()]
+        return 2 * sum(bool(speaker_of(text)[0]) for text in texts) > len(texts)
+
+    def goal(self) -> list[Said]:
+        """Sentences of people that say what is wanted now, the most telling first: of the newest ones the long ones,
+        and those that opened up a matter which was spoken of again and again: with words that were new and stayed.
+        """
+        earlier = [
+            Said(-1, True, Statement(0, number, 0, tokens_in(entry), 0.0, False, same_as(entry)), entry, "")
+            for number, entry in enumerate(self.earlier["overall_goal"])
+        ]
+        said = [*earlier, *self.said]
+        spoken: dict[int, set[str]] = {}
+        opened: list[set[str]] = []
+        """Of each sentence the words that nobody had said before."""
+        heard: set[str] = set()
+        for one in said:
+            words = {word for word in words_of(one.text) if len(word) > 1}
+            spoken.setdefault(one.place, set()).update(words)
+            opened.append(words - heard)
+            heard |= words
+        times = Counter(word for words in spoken.values() for word in words)
+        common = max(3, _COMMON * len(spoken))
+        wishes = [(one, new) for one, new in zip(said, opened, strict=True) if one.by_user]
+        wishes = [wish for wish in wishes if not wish[0].speaker] or wishes[:1]
+        prompts = {place: number for number, place in enumerate(dict.fromkeys(one.place for one, _ in wishes))}
+
+        def newness(wish: tuple[Said, set[str]]) -> float:
+            one, _ = wish
+            return 4 * prompts[one.place] / max(1, len(prompts) - 1) + 0.5 * math.log1p(one.statement.tokens)
+
+        def stayed(wish: tuple[Said, set[str]]) -> float:
+            return sum(math.log(times[word]) for word in wish[1] if times[word] <= common)
+
+        newest = nlargest(_NEWEST_WISHES, wishes, key=newness)
+        rest = [wish for wish in wishes if wish not in newest]
+        return [one for one, _ in (*newest, *nlargest(_FIRST_WISHES, rest, key=stayed))]
+
+    def last_word(self, limit: int) -> str:
+        """How the model's newest words end, where nothing stands behind them: else they are out of date."""
+        if self.later or self.last_answer is None:
+            return ""
+        text = visible_text(self.last_answer.content).strip()
+        shown = text if len(text) <= limit else f"(+{len(text) - limit:,} characters) … {text[-limit:].lstrip()}"
+        return f"- Last word of the model: {shown}"
+
+    @cached_property
+    def pending(self) -> FactSource | None:
+        """The newest request, if nothing answered it: the model only called tools since."""
+        latest = next(self.requests(newest_first=True), None)
+        if latest is None:
+            return None
+        since = (*(source.content for source in self.sources if source.index > latest.index), *self.later)
+        over = any(is_plain_user(one) if one.role == "user" else not has_call(one) for one in since)
+        return None if over else latest
 
     def times(self) -> dict[int, tuple[str, int]]:
         """For each content of a transcript with times: the newest time, and the index of the content that gave it."""

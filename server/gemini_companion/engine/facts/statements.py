@@ -54,7 +54,7 @@ class Statement(NamedTuple):
     is_material: bool
     """It was pasted, fenced or quoted: nobody's own words."""
     same: int
-    """Equal for texts that differ in capitals and blanks alone."""
+    """Equal for texts that differ in capitals, blanks and the full stop alone."""
 
 
 class Unwanted:
@@ -195,5 +195,5 @@ def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def same_as(text: str) -> int:
-    """A number that is equal for texts which differ in capitals and blanks alone."""
-    return hash(" ".join(text.split()).casefold())
+    """A number that is equal for texts which differ in capitals, blanks and the full stop alone."""
+    return hash(" ".join(text.split()).casefold().rstrip(".。"))

@@ -20,7 +20,9 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """
 
     score: float = 1.0
-    """`kept / facts`, from 0 to 1; 1 where there was nothing to keep."""
+    """Share of the information in what was said that stands word for word, from 0 to 1; 1 where there was none. It
+    counts what no pattern finds, so it is no quotient of the two that follow.
+    """
     facts: int = 0
     kept: int = 0
     repaired: int = 0

@@ -8,13 +8,14 @@ the model found.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from typing import Final, Literal, NamedTuple
 
 from gemini_companion.engine.facts.actions import read_actions, verb_of
 from gemini_companion.engine.facts.content_text import text_of_content
 from gemini_companion.engine.facts.fact import FactSource, Known
-from gemini_companion.engine.facts.neutralise import neutralise
+from gemini_companion.engine.facts.neutralise import SECTIONS, SNAPSHOT_TAG, neutralise
+from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.facts.rules import is_rule
 from gemini_companion.engine.facts.statements import TRIFLE, Statement, Unwanted, same_as, statements_of
@@ -76,20 +77,30 @@ changes with it: fitted so that the score is the share of labels that stands, wh
 _TELLING: Final = 0.1
 """How likely a statement carries something from where on it is counted."""
 
+_TAG: Final = lazy(rf"</?(?:{'|'.join((SNAPSHOT_TAG, *SECTIONS))})>")
+
 Voice = Literal["user", "model", "material"]
 
 
-class Record(NamedTuple):
-    """What is written, and how much of what was said it and what stands beside it cover."""
+class Told(NamedTuple):
+    """How much of what was said stands in the request."""
 
-    text: str
-    """`""` if there is nothing to write."""
     score: float
     """Share of the information that stands in the request, 0 to 1; 1 if there was none."""
     said: int
     """Statements that carry some."""
     kept: int
     """Of them, how many stand word for word."""
+
+
+class Record(NamedTuple):
+    """What is written, and how much of what was said it and what stands beside it cover: see `Told`."""
+
+    text: str
+    """`""` if there is nothing to write."""
+    score: float
+    said: int
+    kept: int
     words: KeptWords = KeptWords()
     """Which of the person's stand, and how much of the rest."""
 
@@ -213,23 +224,65 @@ def write_record(
     lines.sort(key=lambda line: line.at)
     kept = chosen | covered
     kept.update(place for place, last in again.items() if last in kept)
-    weights = [one.weight for one in said]
-    whole, telling = sum(weights), [place for place, weight in enumerate(weights) if weight >= _TELLING]
-    return Record(
-        text="\n".join((INTRODUCTION, *(line.text for line in lines))) if lines else "",
-        score=round(sum(weights[place] for place in kept) / whole, 4) if whole else 1.0,
+    text = "\n".join((INTRODUCTION, *(line.text for line in lines))) if lines else ""
+    words = KeptWords(
+        whole=tuple(said[place].name for place in sorted(kept) if said[place].is_of_person(whole=True)),
+        cut=tuple(said[place].name for place in sorted(kept) if said[place].is_of_person(whole=False)),
+        unwanted=tuple(dropped),
+        tokens=int(sum(said[place].cost for place in chosen if said[place].voice == "user")),
+        budget=math.ceil(budget(WORDS)),
+        model=sum(said[place].voice == "model" for place in chosen),
+        calls=len(calls),
+    )
+    return Record(text, *_measured(said, kept), words)
+
+
+def measure_told(
+    sources: Sequence[FactSource],
+    *,
+    earlier: int = 0,
+    standing: Iterable[str] = (),
+    beside: Sequence[Content] = (),
+    unwanted: Unwanted | None = None,
+    cache: FactCache | None = None,
+    poll: Callable[[], None] = lambda: None,
+) -> Told:
+    """How much of what was said stands in texts and beside them, where no record is written. See `write_record`."""
+    cache = cache or FactCache()
+    said = [
+        one
+        for one in _read(sources, earlier, cache, poll)
+        if not (one.voice == "user" and unwanted and unwanted.has(one.statement, one.name[0]))
+    ]
+    stands = _said_in(standing, beside, cache, poll)
+    return _measured(said, {place for place, one in enumerate(said) if one.statement.same in stands})
+
+
+def _measured(said: Sequence[_Said], kept: Set[int]) -> Told:
+    """What is said over and over again counts once."""
+    newest = {(one.voice, one.statement.same): place for place, one in enumerate(said)}
+    weights = {place: said[place].weight for place in newest.values()}
+    whole, telling = sum(weights.values()), [place for place, weight in weights.items() if weight >= _TELLING]
+    return Told(
+        score=round(sum(weight for place, weight in weights.items() if place in kept) / whole, 4) if whole else 1.0,
         said=len(telling),
         kept=sum(place in kept for place in telling),
-        words=KeptWords(
-            whole=tuple(said[place].name for place in sorted(kept) if said[place].is_of_person(whole=True)),
-            cut=tuple(said[place].name for place in sorted(kept) if said[place].is_of_person(whole=False)),
-            unwanted=tuple(dropped),
-            tokens=int(sum(said[place].cost for place in chosen if said[place].voice == "user")),
-            budget=math.ceil(budget(WORDS)),
-            model=sum(said[place].voice == "model" for place in chosen),
-            calls=len(calls),
-        ),
     )
+
+
+def _said_in(texts: Iterable[str], beside: Iterable[Content], cache: FactCache, poll: Callable[[], None]) -> set[int]:
+    """Of each statement in texts and contents, what it is the same as."""
+    said: set[int] = set()
+    for text in texts:
+        poll()
+        text = _TAG().sub("\n", text)
+        for one in statements_of(Content(role="user", parts=({"text": text},))):
+            words = text[one.start : one.end]
+            said.update((one.same, same_as(words.partition(": ")[2])))  # a line of ours begins with a label
+    for content in beside:
+        poll()
+        said.update(one.same for one in cache.statements_in(content))
+    return said
 
 
 def read_record(lines: Iterable[str]) -> list[str]:
@@ -396,18 +449,7 @@ class _Standing:
     def __init__(
         self, texts: Iterable[str], beside: Sequence[Content], cache: FactCache, poll: Callable[[], None]
     ) -> None:
-        self.said: set[int] = set()
-        """Of each statement, what it is the same as."""
-        self.names: list[str] = []
+        texts = tuple(texts)
+        self.said = _said_in(texts, beside, cache, poll)
+        self.names = [*texts, *(text_of_content(content)[:_NAMES_IN] for content in beside)]
         """Texts that names stand in."""
-        for text in texts:
-            poll()
-            self.names.append(text)
-            content = Content(role="user", parts=({"text": text},))
-            for one in statements_of(content):
-                said = text[one.start : one.end]
-                self.said.update((one.same, same_as(said.partition(": ")[2])))  # a line of ours begins with a label
-        for content in beside:
-            poll()
-            self.names.append(text_of_content(content)[:_NAMES_IN])
-            self.said.update(one.same for one in cache.statements_in(content))

@@ -56,6 +56,8 @@ UNCHECKED: Final = " What its snapshot leaves out could not be checked: nothing 
 
 MADE_UP_FOR: Final = " Its snapshot says little by itself: what was said is quoted beside it."
 
+BUILT_IN: Final = " The model wrote no usable snapshot, so the built-in summariser wrote it."
+
 Repair = Callable[[Sequence[MissingFact]], Awaitable[Written | None]]
 """Asks the author of a snapshot for what it left out."""
 
@@ -78,6 +80,8 @@ class Admission(NamedTuple):
     written: Written
     gated: Gated | None
     """`None` if the gate itself failed."""
+    is_built_in: bool = False
+    """No model wrote it: the one that was asked could not."""
 
     @property
     def is_refused(self) -> bool:
@@ -225,6 +229,8 @@ class SnapshotGate:
 def judged(result: CompressionResult, admission: Admission) -> CompressionResult:
     """A result with what the gate said of its snapshot."""
     told = msgspec.structs.replace(result, appendix=admission.appendix or None, retention=admission.retention)
+    if admission.is_built_in:
+        told = msgspec.structs.replace(told, message=f"{told.message}{BUILT_IN}")
     if admission.gated is not None and admission.gated.is_made_up_for:
         told = msgspec.structs.replace(told, message=f"{told.message}{MADE_UP_FOR}")
     return with_note(told)

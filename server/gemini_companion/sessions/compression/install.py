@@ -32,7 +32,6 @@ from gemini_companion.engine.history.part import response_of
 from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.history.totals import Totals
 from gemini_companion.engine.tokens.ledger import totals_of
-from gemini_companion.sessions.compression.gating import with_note
 from gemini_companion.sessions.compression.hooks import tell_hooks
 from gemini_companion.sessions.compression_events import ChatCompressed
 from gemini_companion.sessions.compression_state import Compression
@@ -235,8 +234,10 @@ def _numbered(preview: PreviewEntry, seq: int) -> PreviewEntry:
 
 def as_preview(result: CompressionResult) -> CompressionResult:
     """The result of a compression that is computed and not installed."""
-    message = message_for("PREVIEW", result.original_token_count, result.new_token_count)
-    return with_note(msgspec.structs.replace(result, status="PREVIEW", message=message))
+    counts = result.original_token_count, result.new_token_count
+    done = message_for(result.status, *counts)
+    notes = result.message.removeprefix(done) if result.message.startswith(done) else ""
+    return msgspec.structs.replace(result, status="PREVIEW", message=f"{message_for('PREVIEW', *counts)}{notes}")
 
 
 def _name_of(cut: Cut) -> str:

@@ -210,10 +210,16 @@ class CompressionRun:
         return await trimmed(self.session, self.choice, items, self.tokens.tokens, self.compression.compression_id)
 
     async def _summarise(self, plan: Plan, gate: SnapshotGate) -> Admission | None:
-        """A snapshot and what the gate says of it; `None` if no answer held one."""
+        """A snapshot and what the gate says of it; `None` if no answer held one.
+
+        Where a model on this machine, which takes minutes, writes none that can be used, the built-in summariser does.
+        """
         session, services = self.session, self.session.services
         settings = services.settings()
         model = services.models.compressor(settings, self.choice)
+        capabilities = self.choice.provider.capabilities
+        by_model = plan.asks_model and not capabilities.summarises_from_facts
+        may_fall_back = by_model and (capabilities.runs_here or settings.built_in_fallback)
         summariser = Summariser(
             provider=Recorded(
                 session,
@@ -230,13 +236,20 @@ class CompressionRun:
             nonce=services.new_nonce(),
             report=self.compression.enter,
             asked=gate.begin,
+            cache=session.fact_cache,
+            asks_once=capabilities.runs_here,
         )
         try:
             finish = partial(self.strategy.finish, plan)
             written = await summariser.summarise(plan, self.guidance, finish=finish)
-            if written is None:
-                return None
-            return await gate.admit(written, can_repair=summariser.can_repair, repair=summariser.repair)
+            admission = None
+            if written is not None:
+                admission = await gate.admit(written, can_repair=summariser.can_repair, repair=summariser.repair)
+            if may_fall_back and (admission is None or admission.is_refused):
+                built_in = await gate.admit(await summariser.from_facts(plan, self.guidance))
+                if not built_in.is_refused:
+                    return built_in._replace(is_built_in=True)
+            return admission
         finally:
             self.calls = summariser.calls
 

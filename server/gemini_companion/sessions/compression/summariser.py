@@ -24,7 +24,7 @@ from gemini_companion.engine.compression.prompt import (
 from gemini_companion.engine.compression.sources import snapshot_from_facts, task_of
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import SummaryTask
-from gemini_companion.engine.facts.retention import MOST_MISSING
+from gemini_companion.engine.facts.retention import MOST_MISSING, FactCache
 from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.masks import unmasked
@@ -85,8 +85,12 @@ class Summariser:
         nonce: str,
         report: ReportPhase,
         asked: Callable[[], object] = lambda: None,
+        cache: FactCache | None = None,
+        asks_once: bool = False,
     ) -> None:
-        """`asked` is called with each request of a model, once there is nothing left to do but to wait for it."""
+        """`asked` is called with each request of a model, once there is nothing left to do but to wait for it. With
+        `asks_once` a first answer without a snapshot is not asked about again.
+        """
         self._provider = provider
         self._model = model
         self._ledger = ledger
@@ -94,6 +98,8 @@ class Summariser:
         self._nonce = nonce
         self._report = report
         self._asked = asked
+        self._cache = cache
+        self._asks_once = asks_once
         self._retries = retries
         self._seqs: list[int] = []
         """The sequence numbers of the entries that a snapshot may cite."""
@@ -122,18 +128,22 @@ class Summariser:
         """
         self._finish = finish
         if not plan.asks_model:
-            self._report("summarising", None, None)
-            task, count = await self._task(plan, guidance), self._ledger.count_text
-            return self._written(
-                await in_thread(
-                    lambda poll: snapshot_from_facts(task, count_text=count, poll=poll), units=len(task.sources)
-                )
-            )
+            return await self.from_facts(plan, guidance)
         by_facts = fact_summariser(self._provider)
         if by_facts is not None:
             return await self._extract(by_facts, plan, guidance)
         self._seqs = [item.seq for item in plan.hidden]
         return self._written(await self._from_model(plan, guidance))
+
+    async def from_facts(self, plan: Plan, guidance: str) -> Written:
+        """What the built-in summariser writes, without a model; behind `summarise`, in its stead."""
+        self._report("summarising", None, None)
+        task, count = await self._task(plan, guidance), self._ledger.count_text
+        return self._as_written(
+            await in_thread(
+                lambda poll: snapshot_from_facts(task, count_text=count, poll=poll), units=len(task.sources)
+            )
+        )
 
     async def repair(self, missing: Sequence[MissingFact]) -> Written | None:
         """Ask for the last snapshot again with what it left out; `None` if the answer holds none. Once in all."""
@@ -173,6 +183,8 @@ class Summariser:
     async def _two_passes(self, contents: tuple[Content, ...], block: int | None) -> str | None:
         self._report("summarising", block, block)
         first = await self._ask(contents, "")
+        if self._asks_once and read_answer(first, nonce=self._nonce).snapshot is None:
+            return None
         self._report("verifying", None, None)
         second = await self._ask(follow_up(contents, first, VERIFY_REQUEST), "-verify")
         return await self._usable(contents, second or first, first)
@@ -193,8 +205,9 @@ class Summariser:
         return read_answer(repaired, nonce=self._nonce).snapshot
 
     def _written(self, snapshot: str | None) -> Written | None:
-        if snapshot is None:
-            return None
+        return None if snapshot is None else self._as_written(snapshot)
+
+    def _as_written(self, snapshot: str) -> Written:
         text, numbers = read_citations(snapshot)
         sources, finished = line_sources(numbers, self._seqs), self._finish(text)
         return Written(finished, sources if finished == text else carried_sources(finished, (), text, sources))
@@ -208,7 +221,7 @@ class Summariser:
         return self._written(read_snapshot(answer))
 
     async def _task(self, plan: Plan, guidance: str) -> SummaryTask:
-        task = await off_loop(len(plan.hidden), lambda: task_of(plan, guidance))
+        task = await off_loop(len(plan.hidden), lambda: task_of(plan, guidance, self._cache))
         self._seqs = [source.seq for source in task.sources]
         return task
 
