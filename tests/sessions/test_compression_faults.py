@@ -108,6 +108,7 @@ async def test_what_a_model_on_this_machine_can_write_is_taken_and_so_is_a_previ
     assert BUILT_IN not in result.message
 
 
+@pytest.mark.usefixtures("by_split")
 async def test_a_snapshot_that_the_gate_refuses_is_written_by_the_built_in_summariser_where_that_is_wished_for(
     studio: Studio,
 ) -> None:
