@@ -16,6 +16,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from gemini_companion.engine.compression.appendix import write_appendix
+from gemini_companion.engine.compression.sources import without_unwanted
 from gemini_companion.engine.facts.actions import outcome_of, read_actions
 from gemini_companion.engine.facts.claims import unsupported_claims
 from gemini_companion.engine.facts.content_text import text_of_content
@@ -31,10 +32,9 @@ from gemini_companion.engine.facts.retention import (
     placed_facts,
     retention_of,
 )
-from gemini_companion.engine.facts.statements import Statement, Unwanted
+from gemini_companion.engine.facts.statements import Unwanted
 from gemini_companion.engine.facts.word_sets import words_of_texts
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.retention import KeptWords, MissingFact, Retention
 from gemini_companion.engine.record.record import measure_told, write_record
 
@@ -149,7 +149,8 @@ class Evidence:
         """The facts that count, as many as are looked for."""
         self._elsewhere: list[Wanted] = []
         """Those of them that do not stand beside the snapshot."""
-        for place, fact in placed_facts(self._without_unwanted(), later=later, cache=self._cache, poll=poll):
+        asked = without_unwanted(sources, unwanted, self._cache, earlier)
+        for place, fact in placed_facts(asked, later=later, cache=self._cache, poll=poll):
             if len(self._wanted) == LOOKED_FOR:
                 break
             poll()
@@ -268,19 +269,6 @@ class Evidence:
             words=record.words,
         )
 
-    def _without_unwanted(self) -> Sequence[FactSource]:
-        """The sources without what the person does not want kept: no fact that stands there alone is looked for."""
-        if not self._unwanted:
-            return self._sources
-        left: list[FactSource] = []
-        for place, (source, known) in enumerate(zip(self._sources, self._cache.looked_up(self._sources), strict=True)):
-            if place >= self._earlier and known.by_user and not (known.is_output or source.ide_context):
-                said = self._cache.statements(source)
-                gone = [one for one in said if self._unwanted.has(one, source.seq)]
-                source = _cut_out(source, gone) if gone else source
-            left.append(source)
-        return left
-
     def _counts(self, wanted: Wanted) -> bool:
         return wanted.fact.kind in FLOOR_KINDS and self._is_fresh[wanted.place]
 
@@ -332,14 +320,6 @@ def _without_done(missing: list[Wanted], snapshot: str) -> list[Wanted]:
         return missing
     ticked = tuple(ticked_in(snapshot))
     return [one for one in missing if one.fact.kind != "task" or not is_told_over(one.fact, ticked)]
-
-
-def _cut_out(source: FactSource, statements: Sequence[Statement]) -> FactSource:
-    parts = list(source.content.parts)
-    for one in reversed(statements):
-        text = text_of(parts[one.part]) or ""
-        parts[one.part] = {**parts[one.part], "text": text[: one.start] + text[one.end :]}
-    return FactSource(source.index, Content(role=source.content.role, parts=tuple(parts)), source.seq)
 
 
 def _is_told(wanted: Wanted, standing: Haystack) -> bool:

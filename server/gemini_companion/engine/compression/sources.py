@@ -9,8 +9,10 @@ from gemini_companion.engine.compression.prompt import editor_paths
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import FactSource, Known, SummaryTask
 from gemini_companion.engine.facts.retention import FactCache
+from gemini_companion.engine.facts.statements import Statement, Unwanted
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
 from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.sources import PastItem
 from gemini_companion.engine.prompts.attachments import as_read
 
@@ -36,16 +38,45 @@ def sources_of(items: Sequence[Item], cache: FactCache | None = None) -> tuple[F
     return tuple(sources)
 
 
-def task_of(plan: Plan, guidance: str = "", cache: FactCache | None = None) -> SummaryTask:
-    """What a summariser that reads the contents themselves is asked for."""
-    sources = sources_of(plan.hidden, cache)
+def without_unwanted(
+    sources: Sequence[FactSource], unwanted: Unwanted | None, cache: FactCache, earlier: int = 0
+) -> Sequence[FactSource]:
+    """The sources without what the person does not want kept; the first `earlier` are no person's words."""
+    if not unwanted:
+        return sources
+    left: list[FactSource] = []
+    for place, (source, known) in enumerate(zip(sources, cache.looked_up(sources), strict=True)):
+        if place >= earlier and known.by_user and not (known.is_output or source.ide_context):
+            gone = [one for one in cache.statements(source) if unwanted.has(one, source.seq)]
+            source = _cut_out(source, gone) if gone else source
+        left.append(source)
+    return left
+
+
+def _cut_out(source: FactSource, statements: Sequence[Statement]) -> FactSource:
+    parts = list(source.content.parts)
+    for one in reversed(statements):
+        text = text_of(parts[one.part]) or ""
+        parts[one.part] = {**parts[one.part], "text": text[: one.start] + text[one.end :]}
+    return FactSource(source.index, Content(role=source.content.role, parts=tuple(parts)), source.seq)
+
+
+def task_of(
+    plan: Plan, guidance: str = "", cache: FactCache | None = None, unwanted: Unwanted | None = None
+) -> SummaryTask:
+    """What a summariser that reads the contents themselves is asked for, without what the person does not want kept."""
+    sources = without_unwanted(sources_of(plan.hidden, cache), unwanted, cache or FactCache())
+    previous = plan.previous_snapshot
+    if previous is not None and unwanted:
+        lines = ((line, line.strip().removeprefix("- ")) for line in previous.split("\n"))
+        previous = "\n".join(line for line, said in lines if not unwanted.says(said))
     return SummaryTask(
         # One that is put away is read once, and not whenever somebody asks for its content.
         sources=tuple(
             one if one.known is None else FactSource(one.index, one.content, one.seq, one.ide_context)
             for one in sources
         ),
-        previous_snapshot=plan.previous_snapshot,
+        previous_snapshot=previous,
         guidance=guidance,
         budget_tokens=plan.snapshot_tokens,
         hidden_tokens=plan.hidden_tokens,

@@ -82,6 +82,10 @@ class Unwanted:
             return (seq, statement.same) in self._at
         return seq <= self._last.get(statement.same, 0)
 
+    def says(self, line: str) -> bool:
+        """Whether a line that was written earlier says it."""
+        return same_as(line) in self._last
+
 
 def tokens_in(text: str) -> float:
     """Tokens of a text by its characters: four of ASCII make one, one of Chinese or Japanese does nearly."""

@@ -69,6 +69,8 @@ class History(Fold):
         """The newest preview of a person's that is neither applied, superseded nor discarded."""
         self.unwanted: dict[tuple[int, str], None] = {}
         """What the person said that no compression need keep: the entry that it stands in, and the statement."""
+        self.unwanted_since = 0
+        """Sequence number of the entry that changed that last."""
         self.masks = Masks()
         """What is shown shortened. Changed by `apply` alone."""
         self._pinned = PinnedTexts()
@@ -163,10 +165,11 @@ class History(Fold):
                 self._change_view()
             case PinEntry() | UnpinEntry() | ConstraintEntry():
                 self._see_to_pinned(self._pinned.take_in(entry))
-            case StatementEntry(is_kept=True):
-                self.unwanted.pop((entry.at, entry.text), None)
             case StatementEntry():
-                self.unwanted[entry.at, entry.text] = None
+                self.unwanted_since = entry.seq
+                self.unwanted.pop((entry.at, entry.text), None)
+                if not entry.is_kept:
+                    self.unwanted[entry.at, entry.text] = None
             case MaskEntry():
                 if self.masks.take_in(entry, newest_results(self._items)):
                     self._items, self._last = self.masks.applied(self._items, self.measure), {}

@@ -16,7 +16,7 @@ import msgspec
 from gemini_companion.engine.compression.messages import message_for
 from gemini_companion.engine.compression.stale import has_let_go, is_stale
 from gemini_companion.engine.compression.truncate import whole_text
-from gemini_companion.engine.compression.types import Counts
+from gemini_companion.engine.compression.types import Counts, judge
 from gemini_companion.engine.errors import (
     CompanionError,
     ContextOverflow,
@@ -27,7 +27,13 @@ from gemini_companion.engine.errors import (
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, CompressionResult, PreviewEntry
+from gemini_companion.engine.history.log import (
+    AttemptEntry,
+    CompressionEntry,
+    CompressionResult,
+    CompressionStatus,
+    PreviewEntry,
+)
 from gemini_companion.engine.history.part import response_of
 from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.history.totals import Totals
@@ -43,6 +49,9 @@ from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.uncounted import uncounted_of
 
 logger = logging.getLogger(__name__)
+
+_AS_LARGE = 0.02
+"""Share of the request by which one may grow that is made since the person changed what is to be kept."""
 
 
 async def count_both(session: Session, choice: ModelChoice, after: Sequence[Item], retries: RetryBudget) -> Counts:
@@ -145,6 +154,16 @@ async def _count(
     return count
 
 
+def judge_in(session: Session, counts: Counts) -> CompressionStatus:
+    """See `judge`. Where the person has said since the newest compression what need not be kept, or is to be again, the
+    next one is made for that, and may be as large.
+    """
+    history = session.history
+    newest = max((entry.seq for entry in history.in_force.outermost), default=0)
+    may = int(counts.before * _AS_LARGE) if 0 < newest < history.unwanted_since else 0
+    return judge(counts._replace(after=counts.after - may))
+
+
 async def install(
     session: Session,
     choice: ModelChoice,
@@ -175,7 +194,7 @@ async def install(
     try:
         entry = await _write_cuts(session, planned)
         result = entry.result
-        if result.new_token_count >= result.original_token_count:
+        if judge_in(session, Counts.of(result)) != "COMPRESSED":
             await _remove_cuts(session, planned)
             return msgspec.structs.replace(result, status="COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
         compression.job.is_written = True

@@ -12,7 +12,7 @@ from gemini_companion.engine.compression.citations import carried_sources
 from gemini_companion.engine.compression.messages import TOO_LITTLE
 from gemini_companion.engine.compression.preparing import is_prepared
 from gemini_companion.engine.compression.stale import is_stale
-from gemini_companion.engine.compression.types import judge, snapshot_text, with_appendix
+from gemini_companion.engine.compression.types import snapshot_text, with_appendix
 from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, ModelFault, StaleVersion
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.item import Item
@@ -29,7 +29,7 @@ from gemini_companion.engine.history.log import (
     UnpinEntry,
 )
 from gemini_companion.sessions.compression.gating import SnapshotGate, judged, span_of_entry, with_note
-from gemini_companion.sessions.compression.install import count_both, observe_before, read_both
+from gemini_companion.sessions.compression.install import count_both, judge_in, observe_before, read_both
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
 from gemini_companion.sessions.compression.run import CompressionRun
 from gemini_companion.sessions.compression.summariser import Written
@@ -159,7 +159,7 @@ class _ApplyRun(CompressionRun):
                 return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR"))
             if session.history.version == version:
                 observe_before(session, self.choice, counts)
-        status = judge(counts)
+        status = judge_in(session, counts)
         if status != "COMPRESSED":
             message = (
                 f"With this snapshot the chat would not get smaller ({counts.before:,} to {counts.after:,} tokens), so"

@@ -28,6 +28,7 @@ from gemini_companion.engine.compression.messages import NOT_AGAIN, TOO_LITTLE, 
 from gemini_companion.engine.compression.strategies.registry import STRATEGIES
 from gemini_companion.engine.compression.types import Counts, LogState, Plan, Strategy, Trim, ViewChange, judge
 from gemini_companion.engine.errors import CompanionError, ModelFault, StaleVersion
+from gemini_companion.engine.facts.statements import Unwanted
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import (
     CompressionEntry,
@@ -43,6 +44,7 @@ from gemini_companion.sessions.compression.install import (
     as_preview,
     count_both,
     install,
+    judge_in,
     keep_preview,
     note_attempt,
     observe_before,
@@ -172,7 +174,7 @@ class CompressionRun:
             return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR", plan=plan))
         if history.version == log.version:
             observe_before(session, self.choice, counts)
-        status = judge(counts)
+        status = judge_in(self.session, counts)
         if status != "COMPRESSED":
             return await self._failed(self.result(status, counts, plan=plan))
         if self.compression.is_quiet and counts.save_little:
@@ -238,6 +240,7 @@ class CompressionRun:
             asked=gate.begin,
             cache=session.fact_cache,
             asks_once=capabilities.runs_here,
+            unwanted=Unwanted(session.history.unwanted),
         )
         try:
             finish = partial(self.strategy.finish, plan)

@@ -25,6 +25,7 @@ from gemini_companion.engine.compression.sources import snapshot_from_facts, tas
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import SummaryTask
 from gemini_companion.engine.facts.retention import MOST_MISSING, FactCache
+from gemini_companion.engine.facts.statements import Unwanted
 from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.masks import unmasked
@@ -87,6 +88,7 @@ class Summariser:
         asked: Callable[[], object] = lambda: None,
         cache: FactCache | None = None,
         asks_once: bool = False,
+        unwanted: Unwanted | None = None,
     ) -> None:
         """`asked` is called with each request of a model, once there is nothing left to do but to wait for it. With
         `asks_once` a first answer without a snapshot is not asked about again.
@@ -100,6 +102,7 @@ class Summariser:
         self._asked = asked
         self._cache = cache
         self._asks_once = asks_once
+        self._unwanted = unwanted
         self._retries = retries
         self._seqs: list[int] = []
         """The sequence numbers of the entries that a snapshot may cite."""
@@ -221,7 +224,7 @@ class Summariser:
         return self._written(read_snapshot(answer))
 
     async def _task(self, plan: Plan, guidance: str) -> SummaryTask:
-        task = await off_loop(len(plan.hidden), lambda: task_of(plan, guidance, self._cache))
+        task = await off_loop(len(plan.hidden), lambda: task_of(plan, guidance, self._cache, self._unwanted))
         self._seqs = [source.seq for source in task.sources]
         return task
 
