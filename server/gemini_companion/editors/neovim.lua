@@ -190,6 +190,7 @@ local function correct(params) -- the text as you change it; writing it is the y
       end
       go_back()
       vim.schedule(function()
+        if vim.v.exiting ~= vim.NIL then return end -- it was the end of Neovim that wrote it
         pcall(vim.api.nvim_buf_delete, buffer, { force = true })
         settle(question, result)
       end)

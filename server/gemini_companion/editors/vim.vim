@@ -278,8 +278,16 @@ function! s:WriteCorrection() abort
     let result.editedContent = changed
   endif
   setlocal nomodified
-  call s:Settle(own.question, result)
-  call timer_start(0, {-> execute('silent! bwipeout! ' .. buffer)})
+  " Only once Vim waits for you again: :wqall writes, and has Vim end, before that.
+  call timer_start(0, {-> s:AgreeToCorrection(own.question, result, buffer)})
+endfunction
+
+function! s:AgreeToCorrection(question, result, buffer) abort
+  if v:exiting isnot v:null
+    return
+  endif
+  call s:Settle(a:question, a:result)
+  execute 'silent! bwipeout!' a:buffer
 endfunction
 
 " A text that you correct does not keep Vim from ending. Nor is its end a yes, as :wqall or 'autowriteall' would have it.
