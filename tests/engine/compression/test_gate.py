@@ -85,6 +85,19 @@ def test_the_score_counts_what_no_pattern_finds_and_what_is_said_over_and_over_c
     assert gated(items, kept=[told]).retention.score == whole.retention.score
 
 
+def test_the_score_counts_what_stays_whole_among_what_is_hidden():
+    told = "The queue on host gamma drops every 40th message since the upgrade to 9.2."
+    items = chat(told, "The cause is a counter of 16 bits in the header of each batch.")
+    alone = Evidence(items[1:], beside=[items[0].content])
+    among = Evidence(items[1:], beside=[items[0].content], kept_whole=items[:1])
+    scores = [
+        one.check(EMPTY, GateOptions(floor=0.0), count_text=count_words, hidden_tokens=99).retention.score
+        for one in (alone, among)
+    ]
+    assert scores[0] < 0.1
+    assert 0.3 < scores[1] < 0.9
+
+
 @pytest.mark.parametrize(("author", "most_apart"), [("empty", 0.05), ("built-in", 0.08)])
 def test_the_score_is_the_share_of_what_people_labelled_that_is_kept(author: str, most_apart: float):
     apart: list[float] = []

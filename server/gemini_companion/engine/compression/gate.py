@@ -107,6 +107,7 @@ class Evidence:
         sources: The contents of everything hidden, oldest first: what earlier compressions hid as well, as it was.
         kept: Texts that stay word for word beside the snapshot: the pins and constraints, or whatever does.
         beside: Contents that do so too, behind them: the tail.
+        kept_whole: Those of them that stand among the hidden ones: a part of what was said, of which all is left.
         fresh: Sequence numbers of what is newly hidden, which its author was shown; `None` for all.
         also: Other texts that a snapshot may rest on: the system instruction, the user's guidance, the editor's state.
         let_go: Rules that the user released: nobody misses them.
@@ -125,6 +126,7 @@ class Evidence:
         kept: Iterable[str] = (),
         *,
         beside: Sequence[Content] = (),
+        kept_whole: Sequence[FactSource] = (),
         fresh: Collection[int] | None = None,
         also: Iterable[str] = (),
         let_go: Iterable[str] = (),
@@ -137,7 +139,7 @@ class Evidence:
         poll: Callable[[], None] = lambda: None,
     ) -> None:
         self._sources = sources
-        self._kept = tuple(kept)
+        self._kept, self._kept_whole = tuple(kept), tuple(kept_whole)
         self._beside = beside
         self._also = tuple(also)
         self._unwanted, self._earlier = unwanted, earlier
@@ -213,7 +215,7 @@ class Evidence:
             len(self._wanted), [wanted.fact for wanted in still_missing], repaired=repaired, appended=appended
         )
         told = measure_told(
-            self._sources,
+            (*self._sources, *self._kept_whole),
             earlier=self._earlier,
             standing=(snapshot, appendix, *self._kept),
             beside=self._beside,

@@ -140,11 +140,14 @@ class SnapshotGate:
         beside = tuple(span.beside)
 
         def look(poll: Poll) -> _Looked:
-            items = [item for item in within(sources, *span.hides) if item.seq not in span.keeps]
+            spanned = list(within(sources, *span.hides))
+            items = [item for item in spanned if item.seq not in span.keeps]
+            whole = [item for item in spanned if item.seq in span.keeps]
             evidence = Evidence(
                 (*imported, *sources_of(items, session.fact_cache)),
                 pins,
                 beside=[item.content for item in beside],
+                kept_whole=sources_of(whole, session.fact_cache),
                 fresh=span.fresh,
                 also=(*also, *_editor_states(entries)),
                 let_go=let_go,
