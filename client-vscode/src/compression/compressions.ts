@@ -43,7 +43,8 @@ export class Compressions {
   async preview({ upTo, from }: Span = {}, of?: string): Promise<void> {
     const span = { ...(upTo === undefined ? {} : { upTo }), ...(from === undefined ? {} : { from }) };
     const { result, sessionId } = await this.#run({ preview: true, ...span }, of);
-    if (result?.status === "PREVIEW") await this.view(result.compressionId, sessionId); // another chat may be shown by now
+    // Another chat may be shown by now, and the person may be writing: what comes by itself takes no focus.
+    if (result?.status === "PREVIEW") await this.#view(result.compressionId, sessionId, { preserveFocus: true });
   }
 
   /** Take a compression back; without an id the newest in force. While an answer is made its row says that this waits. */
@@ -135,6 +136,14 @@ export class Compressions {
 
   /** The snapshot as a document. */
   async view(compressionId?: string, of?: string): Promise<void> {
+    await this.#view(compressionId, of, { preserveFocus: false });
+  }
+
+  async #view(
+    compressionId: string | undefined,
+    of: string | undefined,
+    options: { readonly preserveFocus: boolean },
+  ): Promise<void> {
     const { views, files } = this.needs;
     await attempt(this.needs, of, this.#session(of), async (sessionId) => {
       const info = await this.#find(sessionId, compressionId);
@@ -145,7 +154,7 @@ export class Compressions {
       const edited = await files.current(info.compressionId, sessionId);
       const path = this.#snapshotPath(info.compressionId);
       await this.#learnSources(path, sessionId, info, edited);
-      await views.show(path, `${edited ?? info.snapshot}\n`);
+      await views.show(path, `${edited ?? info.snapshot}\n`, options);
     });
   }
 

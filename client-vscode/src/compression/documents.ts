@@ -49,9 +49,9 @@ export class TextViews implements TextDocumentContentProvider, Disposable {
     return this.#texts.get(uri.toString()) ?? "";
   }
 
-  async show(path: string, text: string): Promise<void> {
+  async show(path: string, text: string, { preserveFocus = false } = {}): Promise<void> {
     const document = await workspace.openTextDocument(this.put(path, text));
-    await window.showTextDocument(document, { preview: true });
+    await window.showTextDocument(document, { preview: true, preserveFocus });
   }
 
   /** Close its tabs, if it is open. */

@@ -55,17 +55,26 @@ let made: Stage;
 let compressions: Compressions;
 /** Paths of the documents that were opened to be read. */
 const shown: string[] = [];
+/** What each of them did with the focus. */
+const focus: ("stays" | "moves")[] = [];
 /** Chats that were brought into sight. */
 const brought: (string | undefined)[] = [];
 
 beforeEach(async () => {
   editor.told.length = editor.progress.length = 0;
   editor.choose = () => Promise.resolve(undefined);
-  shown.length = brought.length = 0;
+  shown.length = focus.length = brought.length = 0;
   made = stage();
   made.daemon.sessions.set("s1", []);
   const none = { current: () => Promise.resolve(undefined), close: () => Promise.resolve() };
-  const views = { show: (path: string) => Promise.resolve(void shown.push(path)), close: () => Promise.resolve() };
+  const views = {
+    show: (path: string, _text: string, { preserveFocus = false } = {}) => {
+      shown.push(path);
+      focus.push(preserveFocus ? "stays" : "moves");
+      return Promise.resolve();
+    },
+    close: () => Promise.resolve(),
+  };
   compressions = new Compressions({
     chat: made.chat,
     views: views as unknown as TextViews, // no more of them is used
@@ -241,6 +250,13 @@ describe("what belongs to a chat that is not shown any more", () => {
     await compressions.preview();
     expect(shown).toEqual(["c1/Snapshot.md"]);
     expect(editor.told).toEqual([]);
+  });
+
+  it("leaves the focus where the person writes, and takes it only where it was asked to be shown", async () => {
+    made.daemon.answers["gemini/compress"] = () => Promise.resolve(result("PREVIEW", { compressionId: "c1" }));
+    await compressions.preview();
+    await compressions.view("c1");
+    expect(focus).toEqual(["stays", "moves"]);
   });
 
   it("is applied and discarded from the editor that holds it", async () => {
