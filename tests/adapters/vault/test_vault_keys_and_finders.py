@@ -139,3 +139,31 @@ def test_a_secret_of_long_ago_is_known_again_where_it_stands_alone(tmp_path: Pat
     for number in range(300):
         vault.text(f"password: 'x7Kq{number:03d}!aB9z'")
     assert "kqwzvbnmtrplkjhd" not in vault.text("values: 1, kqwzvbnmtrplkjhd, 2").data.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "piece"),
+    [
+        ("bot 6337822198:AA83VWYVzLeBWptKEGNJqA1S7AcCtziAIcb", "AA83VWYVzLeBWptKEGNJqA1S7AcCtziAIcb"),
+        ("AIzahcexRjoe7QDKz04bTq2Ys9Wm1Xv8Lp3nRkD", "AIzahcexRjoe7QDKz"),
+        ("postgres://admin:kQ7zR2vN8wLx4TbM6cPd9@db.example.com/x", "2vN8wLx4TbM6cPd9"),
+        ("ghp_Zx9Kq2LmT7vBn4RwYc8Hd3Jf6Gs1Pa5Ue0Xi", "VALUE=T7vBn4RwYc8Hd3J"),
+    ],
+)
+def test_a_piece_of_a_secret_is_one_wherever_it_was_cut_out(text: str, piece: str, tmp_path: Path) -> None:
+    vault = Vault(tmp_path, keyring=lambda: None, finders=())
+    vault.text(text)
+    for number in range(300):  # halves are looked for of the newest 200 lines
+        vault.text(f"password: 'x7Kq{number:03d}!aB9z'")
+    written = vault.text(f"call: run_shell_command echo {piece}… → done").data.decode()
+    assert piece.rpartition("=")[2] not in written
+    assert "[[secret:credential:" in written
+    assert written.startswith("call: run_shell_command echo ")
+    assert written.endswith(" → done")
+
+
+def test_words_that_a_secret_holds_are_not_taken_for_a_piece_of_it(tmp_path: Path) -> None:
+    vault = Vault(tmp_path, keyring=lambda: None, finders=())
+    vault.text("https://hooks.slack.com/services/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")
+    said = "It is written down at https://hooks.slack.com/services/about and in production-database-settings.toml."
+    assert vault.text(said).data.decode() == said

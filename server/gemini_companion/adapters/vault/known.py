@@ -1,4 +1,4 @@
-"""Looking for what was a secret before: whole, or a half of a longer one with what is left of it."""
+"""Looking for what was a secret before: whole, a half of a longer one with what is left of it, or a piece by itself."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from gemini_companion.engine.ide_context.token_runs import sifted
 _LONG_ENOUGH: Final = 8
 """Characters from which on a secret is looked for: fewer might be a word."""
 _IN_A_RUN: Final = frozenset(RUN_CHARACTERS)
+_STEP: Final = 4
+"""Every so many characters of a secret one of its places is remembered; a piece is looked at from as many places."""
+_PLACE: Final = SHORTEST_RUN - _STEP + 1
+"""Characters of a place: wherever a piece of `SHORTEST_RUN` begins and ends, it holds a whole one."""
+_LONGEST_LINE: Final = 4096
 
 
 class Sought(NamedTuple):
@@ -61,6 +66,38 @@ def whole_again(text: str, known: Collection[str]) -> list[Secret]:
             if value in known:
                 place = start + run.rfind(value)
                 found.append(Secret(place, place + len(value), "credential"))
+    return found
+
+
+def places_in(secret: str) -> Iterator[str]:
+    """What a piece of a secret is known by. Words are left out: a secret may hold some, and they are not its own."""
+    for line in secret.splitlines():
+        for start in range(0, min(len(line), _LONGEST_LINE) - _PLACE + 1, _STEP):
+            place = line[start : start + _PLACE]
+            if _IN_A_RUN.issuperset(place) and not place.isdigit() and any(sign.isdigit() for sign in place):
+                yield place
+
+
+def pieces_again(text: str, places: Collection[str]) -> list[Secret]:
+    """Runs of token characters that begin or end with a piece of a secret, or have one behind a sign `=`.
+
+    Where a text is cut, or taken apart at a sign, nothing tells any more what the piece was. `places` are those of
+    `places_in`; it takes as long for many of them as for one.
+    """
+    if not places:
+        return []
+    found: list[Secret] = []
+    for start, end in sifted(text).runs:
+        run = text[start:end]
+        value = run[run.rfind("=", 0, -3) + 1 :]  # not the signs that base64 ends with
+        bare = run.rstrip("=.")
+        if any(
+            run[at : at + _PLACE] in places
+            or value[at : at + _PLACE] in places
+            or bare[len(bare) - _PLACE - at : len(bare) - at] in places
+            for at in range(_STEP)
+        ):
+            found.append(Secret(start, end, "credential"))
     return found
 
 

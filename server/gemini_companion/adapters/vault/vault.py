@@ -19,7 +19,14 @@ from gemini_companion.adapters.keyrings import Keyring
 from gemini_companion.adapters.vault.betterleaks import Betterleaks
 from gemini_companion.adapters.vault.exports import authentic
 from gemini_companion.adapters.vault.keys import Key, Keys
-from gemini_companion.adapters.vault.known import Sought, found_again, sought_lines, whole_again
+from gemini_companion.adapters.vault.known import (
+    Sought,
+    found_again,
+    pieces_again,
+    places_in,
+    sought_lines,
+    whole_again,
+)
 from gemini_companion.adapters.vault.sealing import (
     STREAM,
     framed,
@@ -42,6 +49,8 @@ _REMEMBERED: Final = 10_000
 """Secrets that are held in memory, so that what is read often is not opened each time."""
 _SOUGHT_AGAIN: Final = 200
 """Lines of the newest secrets, which are looked for by what they are."""
+_PLACES: Final = 50_000
+"""Places in the newest secrets by which a piece of one is known; some seven megabytes at most."""
 _LONGEST: Final = 64 * 1024
 """Characters of a secret that is held in memory; an attached file with secrets is one, and may be longer."""
 _DIRECTORY: Final = "vault"
@@ -83,6 +92,8 @@ class Vault:
         """The newest of them, line by line."""
         self._whole: dict[str, None] = {}
         """All that are remembered and may stand for themselves, such as in a list of what was said."""
+        self._places: dict[str, None] = {}
+        """What pieces of the newest are known by."""
         self._is_told = False
 
     def has_key(self) -> bool:
@@ -188,8 +199,8 @@ class Vault:
         """
         with self._lock:
             latest = list(self._pieces)
-            whole = self._whole
-        return found_again(text, latest) + whole_again(text, whole)
+            whole, places = self._whole, self._places
+        return found_again(text, latest) + whole_again(text, whole) + pieces_again(text, places)
 
     def finder_of(self, sealed: Mapping[str, bytes]) -> Finder:
         """The same for these secrets, by id as a store keeps them; those that cannot be opened are left out."""
@@ -245,6 +256,9 @@ class Vault:
                 self._pieces.extend(sought_lines(secret))
                 if len(secret) >= SHORTEST_RUN:
                     self._whole[secret.rstrip("=")] = None
+                self._places.update(dict.fromkeys(places_in(secret)))
+                while len(self._places) > _PLACES:
+                    del self._places[next(iter(self._places))]
             self._secrets[secret_id] = secret
         return secret
 
