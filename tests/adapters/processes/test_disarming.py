@@ -9,7 +9,8 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -456,6 +457,42 @@ async def test_hooks_that_husky_runs_by_their_names_cannot_be_made_or_changed(de
     await desk.run(f"echo x > {where}/pre-commit; echo x > {where}/post-commit; echo x > {where}/_/h; mv {where} away")
     assert (folder / "pre-commit").read_text() == "true\n"
     assert sorted(path.name for path in folder.rglob("*")) == ["_", "pre-commit"]
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mkdir x; echo 'exec e' > x/git-rebase-todo; ln -s ../x .git/rebase-merge",
+        "mkdir .git/rebase-merge; echo 'exec e' > x; ln -s ../../x .git/rebase-merge/git-rebase-todo",
+        "mkdir .git/rebase-merge; (echo exec e; yes '#' | head -200000) > .git/rebase-merge/git-rebase-todo",
+        "git init -q sub; mkdir sub/.git/rebase-merge; echo 'exec e' > sub/.git/rebase-merge/git-rebase-todo",
+    ],
+)
+async def test_a_rebase_that_would_run_something_is_told_wherever_its_list_is(desk: Desk, line: str) -> None:
+    assert ["rebase-merge" in one for one in (await desk.run(line)).disarmed] == [True]
+    assert (await desk.run("true")).disarmed == ()
+
+
+async def test_a_command_that_is_given_up_before_it_begins_leaves_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, given_up, choose = threading.Event(), threading.Event(), Sandboxes.choose
+
+    def choose_slowly(self: Sandboxes, wish: SandboxWish, roots: tuple[str, ...]) -> Held:
+        held = choose(self, wish, roots)
+        made.set()
+        given_up.wait(PATIENCE)
+        return held
+
+    monkeypatch.setattr(Sandboxes, "choose", choose_slowly)
+    starting = asyncio.create_task(desk.start("sleep 600"))
+    assert await asyncio.to_thread(made.wait, PATIENCE)
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    given_up.set()
+    await desk.runner.close()
+    assert sorted(path.name for path in desk.work.iterdir()) == [".git", ".gitignore", "evil"]
+
 
 
 @pytest.mark.parametrize("named", ["hooksPath = h", "hooksPath = \\\n h"])

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from gemini_companion.adapters.processes.environment import TOKEN, clean, program_finder
 from gemini_companion.adapters.processes.output import Output
@@ -45,6 +46,8 @@ class Runner:
         self._platform = platform
         self._sandboxes = sandboxes or Sandboxes.of(environment, platform=platform)
         self._running: set[ReapedCommand] = set()
+        self._taking_back: set[asyncio.Task[None]] = set()
+        """What was made for commands that were given up before they began."""
 
     def find_program(self, name: str) -> str | None:
         """The real path of what the shell would start for a bare name; `None` if there is none."""
@@ -71,14 +74,18 @@ class Runner:
         """
         if "\0" in line:
             raise ToolRefusal("The command has a NUL in it. Nothing was run.")
-        shell, held, folder, more = await asyncio.to_thread(self._prepare, line, cwd, tuple(roots), sandbox, looks_in)
+        preparing = asyncio.create_task(asyncio.to_thread(self._prepare, line, cwd, tuple(roots), sandbox, looks_in))
+        try:
+            shell, held, folder, more = await asyncio.shield(preparing)
+        except asyncio.CancelledError:  # a thread cannot be: what it makes is taken back
+            taking_back = asyncio.create_task(_taken_back(preparing))
+            self._taking_back.add(taking_back)
+            taking_back.add_done_callback(self._taking_back.discard)
+            raise
         shadow = more.get("GIT_COMMON_DIR", "")
 
         def release() -> tuple[str, ...]:
-            try:
-                return held.release()
-            finally:
-                _remove(shadow)
+            return _released(held, shadow)
 
         token = secrets.token_hex(16)
         status, says_status = os.pipe()
@@ -144,14 +151,13 @@ class Runner:
 
     async def close(self) -> None:
         """End every command that still runs, and delete the outputs that nobody took."""
-        await asyncio.gather(*(running.stop() for running in tuple(self._running)), return_exceptions=True)
+        ending = (*(running.stop() for running in tuple(self._running)), *self._taking_back)
+        await asyncio.gather(*ending, return_exceptions=True)
         self._sandboxes.spaces.close()
         if self._spills is not None:
             await asyncio.to_thread(self._spills.remove)
 
-    def _prepare(
-        self, line: str, cwd: str, roots: tuple[str, ...], sandbox: SandboxWish, looks_in: str
-    ) -> tuple[tuple[str, ...], Held, str | None, dict[str, str]]:
+    def _prepare(self, line: str, cwd: str, roots: tuple[str, ...], sandbox: SandboxWish, looks_in: str) -> _Prepared:
         if not os.path.isdir(cwd):
             raise ToolRefusal(f"There is no folder {cwd}. Nothing was run.")
         shell = self._shell(line)
@@ -193,6 +199,23 @@ class Runner:
 
     def _spill_folder(self) -> str | None:
         return self._spills.made() if self._spills is not None else None
+
+
+_Prepared = tuple[tuple[str, ...], Held, str | None, dict[str, str]]
+"""The shell's words, the sandbox, the folder for a long output, and more variables."""
+
+
+async def _taken_back(preparing: asyncio.Task[_Prepared]) -> None:
+    with suppress(ToolRefusal):
+        _, held, _, more = await preparing
+        await asyncio.to_thread(_released, held, more.get("GIT_COMMON_DIR", ""))
+
+
+def _released(held: Held, shadow: str) -> tuple[str, ...]:
+    try:
+        return held.release()
+    finally:
+        _remove(shadow)
 
 
 def _remove(folder: str) -> None:
