@@ -170,6 +170,11 @@ ATTACKS = {
     + " .git/objects/x/config; ln -s .git/objects/x x",
     "a hook run by name of another": "git init -q sub; mkdir -p sub/h/_; printf '#!/bin/sh\\n. \"$(dirname $0)/../x\"\\n'"
     " > sub/h/_/pre-commit; chmod +x sub/h/_/pre-commit; cp evil sub/h/x; git -C sub config core.hooksPath h/_",
+    "beside settings with a NUL": "git init -q sub; git -C sub config core.fsmonitor {evil}; git init -q x;"
+    " printf '[core]\\n\\tworktree = a\\0b\\n[x]\\n\\tpath = ~a\\0b\\n' >> x/.git/config",
+    "beside a thousand links that lead to each other": "git init -q sub; git -C sub config core.fsmonitor {evil};"
+    " git init -q x; mkdir y; ln -s ../l1200 y/.git; echo ../../l1200 > x/.git/commondir;"
+    f' {sys.executable} -c \'import os; [os.symlink(f"l{{n}}", f"l{{n + 1}}") for n in range(1200)]\'',
     "settings that cannot be read by us": FAKE.format("d/.git") + MONITOR + " d/.git/config; chmod 555 d/.git",
 }
 

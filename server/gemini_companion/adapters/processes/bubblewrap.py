@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from gemini_companion.adapters.processes import git_folders, placeholders
 from gemini_companion.adapters.processes.disk_view import ELSEWHERE, PLAIN, View, listening
 from gemini_companion.adapters.processes.git_folders import HeldGit, is_in
+from gemini_companion.adapters.workspace.following import followed
 
 _EMPTY: Final = ("/tmp", "/run", "/var/tmp")
 _RESOLVERS: Final = ("/run/systemd/resolve/stub-resolv.conf", "/run/systemd/resolve/resolv.conf")
@@ -122,7 +123,7 @@ def _own(folder: str, *, is_shared: bool) -> tuple[str, ...]:
 
 def _covers(paths: Iterator[str]) -> Iterator[str]:
     for path in paths:
-        real = os.path.realpath(path)
+        real = followed(path)
         if any(real == folder or real.startswith(folder + "/") for folder in ELSEWHERE):
             continue
         if os.path.isdir(real):
@@ -155,7 +156,7 @@ def _home(home: str, root: str, programs: Sequence[str], source: str) -> Iterato
             is_open = entry.name == ".git" or not entry.name.startswith(".")
             if is_open and (entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)):
                 yield from bound("--bind", entry.path)
-    for path in map(os.path.realpath, programs):
+    for path in map(followed, programs):
         if is_in(path, (home,)) and path != home and os.path.isdir(path):
             yield from bound("--ro-bind", path)
 
@@ -193,5 +194,5 @@ def _between(places: Sequence[str], path: str) -> Iterator[str]:
 
 
 def _is_below(path: str, roots: Sequence[str]) -> bool:
-    real = os.path.realpath(path)
+    real = followed(path)
     return any(real.startswith(root.rstrip("/") + "/") for root in roots)

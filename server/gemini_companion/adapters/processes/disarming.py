@@ -24,10 +24,13 @@ from gemini_companion.adapters.files.folder import Folder, held
 from gemini_companion.adapters.processes.git_folders import is_in, led_to, meant_by, named_in, open_up
 from gemini_companion.adapters.processes.repositories import Repositories, may_run, written
 from gemini_companion.adapters.processes.unfinished import Known, mark_of
+from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.tools.paths import printable
 
 _SETTINGS: Final = ("config", "config.worktree")
 _MOST_OF_SETTINGS: Final = 256_000
+_MOST_OF_LIST: Final = 4_000_000
+"""Bytes of the list of a rebase that are read: that of some ten thousand commits."""
 _MOST_KEPT: Final = 16_000_000
 """Bytes of settings that one look keeps; of others a digest, by which they cannot be judged."""
 _MOST_JUDGED: Final = 500
@@ -111,7 +114,7 @@ class Disarmer:
                         note_settings(opened, os.path.join(folder, name))
                 if opened.status("commondir") is not None:
                     path = os.path.join(folder, "commondir")
-                    found["leads", path] = Led(_text(opened, "commondir"), os.path.realpath(_led(path)))
+                    found["leads", path] = Led(_text(opened, "commondir"), followed(_led(path)))
                 found.update({("hook", os.path.join(folder, name)): value for name, value in _hooks(opened)})
                 with suppress(OSError):
                     found.update(_of_rebase(opened))
@@ -318,7 +321,7 @@ def _of_settings(opened: Folder, path: str, most: int) -> Iterator[tuple[tuple[s
     yield ("settings", path), kept
     for name, named in named_in(text) if isinstance(text, bytes) else ():
         if name == "worktree":
-            yield ("leads", path), Led(kept, os.path.realpath(os.path.join(os.path.dirname(path), named)))
+            yield ("leads", path), Led(kept, followed(os.path.join(os.path.dirname(path), named)))
 
 
 def _may_run(setting: tuple[bytes, bytes | None], path: str, places: Sequence[str]) -> bool:
@@ -326,7 +329,7 @@ def _may_run(setting: tuple[bytes, bytes | None], path: str, places: Sequence[st
     if key == b"core.worktree":
         # As a submodule has it. Elsewhere git would write, and read what it runs, where the command could not.
         text = os.fsdecode(value or b"")
-        real = os.path.realpath(os.path.join(os.path.dirname(path), text))
+        real = followed(os.path.join(os.path.dirname(path), text))
         return _PLAIN.fullmatch(text) is None or not is_in(real, places)
     return may_run(key, value)
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from gemini_companion.adapters.workspace.following import followed
+
 ELSEWHERE: Final = ("/dev", "/proc", "/run", "/tmp", "/var/tmp")
 """What a sandbox has of its own."""
 _NO_LAYERS: Final = frozenset((
@@ -112,9 +114,9 @@ def _bound(text: str, folders: Sequence[str]) -> Iterator[str]:
     relative = {name for name in names if name[:1] not in "/@"}
     for name in names:
         if name.startswith("/"):
-            yield os.path.realpath(name)
+            yield followed(name)
     for folder in {*folders, *_working_folders()} if relative else ():
-        yield from (os.path.realpath(os.path.join(folder, name)) for name in relative)
+        yield from (followed(os.path.join(folder, name)) for name in relative)
 
 
 def _working_folders() -> Iterator[str]:

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
+from gemini_companion.adapters.workspace.following import followed
+
 DECIDING: Final = ("hooks", "config", "config.worktree", "commondir", "gitdir")
 """In a repository's folder: what runs, and where `git` looks for that."""
 MOST_HELD: Final = 100
@@ -77,15 +79,15 @@ def worktree_of(root: str) -> Worktree | None:
     if os.path.islink(pointer) or not os.path.isfile(pointer):
         return None
     named = _line_in(pointer).removeprefix("gitdir: ")
-    own = os.path.realpath(os.path.join(root, named)) if named else ""
+    own = followed(os.path.join(root, named)) if named else ""
     back, common = (_line_in(os.path.join(own, name)) for name in ("gitdir", "commondir"))
     if not own or not back or not common:
         return None
     shared = os.path.dirname(os.path.dirname(own))
     is_meant = (
         os.path.basename(os.path.dirname(own)) == "worktrees"
-        and os.path.realpath(os.path.join(own, common)) == shared
-        and os.path.realpath(os.path.join(own, back)) == os.path.realpath(pointer)
+        and followed(os.path.join(own, common)) == shared
+        and followed(os.path.join(own, back)) == followed(pointer)
         and os.path.isfile(os.path.join(shared, "HEAD"))
         and all(os.path.isdir(os.path.join(shared, name)) for name in ("objects", "refs"))
     )
@@ -352,7 +354,7 @@ class HeldGit:
             trees.setdefault(meant_by(git), []).append(os.path.dirname(git))
         for folder, own in trees.items():
             leads = os.path.join(folder, "commondir")
-            shared = os.path.realpath(os.path.join(folder, led_to(leads))) if os.path.lexists(leads) else folder
+            shared = followed(os.path.join(folder, led_to(leads))) if os.path.lexists(leads) else folder
             named = [*_named_by(folder), *(_named_by(shared) if shared != folder else ())]
             own += [os.path.join(folder, path) for name, path, _ in named if name == "worktree"]
             for path, base in ((path, base) for name, path, base in named if name == setting):
@@ -366,16 +368,16 @@ class HeldGit:
         for folder in self.repositories:
             for name, path, _ in _named_by(folder):
                 if name == "worktree":
-                    yield os.path.realpath(os.path.join(folder, path))
+                    yield followed(os.path.join(folder, path))
 
 
 def meant_by(git: str) -> str:
     """The folder that something named `.git` is, or that it leads to."""
-    real = os.path.realpath(git)
+    real = followed(git)
     if not os.path.isfile(real):
         return real
     led = led_to(real, "gitdir: ")
-    return os.path.realpath(os.path.join(os.path.dirname(real), led)) if led else ""
+    return followed(os.path.join(os.path.dirname(real), led)) if led else ""
 
 
 def led_to(path: str, prefix: str = "") -> str:
@@ -414,7 +416,7 @@ def _named_by(folder: str) -> Iterator[tuple[str, str, str]]:
 def named_in(settings: bytes) -> Iterator[tuple[str, str]]:
     """What looks, in the text of a file with settings, as if it named a path: `hookspath`, `path` or `worktree`."""
     for found in _NAMED.finditer(os.fsdecode(settings.replace(b"\\\n", b""))):
-        yield found["name"].lower(), os.path.expanduser(found["path"].strip())
+        yield found["name"].lower(), os.path.expanduser(found["path"].partition("\0")[0].strip())
 
 
 def _within(folder: str) -> str:

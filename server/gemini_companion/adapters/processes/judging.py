@@ -10,6 +10,7 @@ from typing import Final, Literal
 from gemini_companion.adapters.processes import folders
 from gemini_companion.adapters.processes.environment import clean
 from gemini_companion.adapters.processes.repositories import Repositories, Repository, Strange
+from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.engine.history.tool_entries import Decision, ToolRule
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.engine.ide_context.secrets import Finder
@@ -48,7 +49,7 @@ class DiskJudge:
     ) -> None:
         self._guard = guard
         self._held = _Held(finders)
-        self._home = os.path.realpath(home)
+        self._home = followed(home)
         self._find_program = find_program
         self._repositories = Repositories(
             clean(os.environ) | {"HOME": home} if environment is None else environment, find_program
@@ -79,7 +80,7 @@ class DiskJudge:
             find_program=self._find_program,
             repositories=self._repositories,
             roots=roots,
-            ours=tuple(os.path.realpath(path) for path in ours),
+            ours=tuple(followed(path) for path in ours),
             of_file=of_file,
             fresh=fresh,
             guard=self._guard,
@@ -143,7 +144,7 @@ class _DiskFacts:
         return folders.names_for(pattern, cwd)
 
     def below(self, folder: str, sought: Sought) -> str:
-        key = (os.path.realpath(folder), sought)
+        key = (followed(folder), sought)
         if key not in self._below:
             self._below[key] = folders.trouble_below(*key, lambda path: self._trouble_with(path, sought.how))
         return self._below[key]
@@ -155,14 +156,14 @@ class _DiskFacts:
 
     def _looked_through(self, source: Source) -> Holding:
         if source.git:
-            folder = os.path.realpath(source.place)
+            folder = followed(source.place)
             repository = self._repository_of(folder)
             if isinstance(repository, Strange):
                 return "unknown"
             shown = b"" if repository is None else self._repositories.shown(repository, folder, source.git)
             return "unknown" if shown is None else self._held.by_text(shown)
         if source.sought is None:
-            return self._held.by_file(os.path.realpath(source.place))[0]
+            return self._held.by_file(followed(source.place))[0]
         left = _MOST_LOOKED_AT
         found: Holding = "nothing"
 
@@ -174,7 +175,7 @@ class _DiskFacts:
                 found = "unknown"
             return "" if found == "nothing" else found
 
-        if folders.trouble_below(os.path.realpath(source.place), source.sought, trouble_with):
+        if folders.trouble_below(followed(source.place), source.sought, trouble_with):
             return found if found != "nothing" else "unknown"
         return "nothing"
 
@@ -184,7 +185,7 @@ class _DiskFacts:
         return self._aliases[folder]
 
     def repository(self, folder: str) -> str:
-        found = self._repository_of(os.path.realpath(folder))
+        found = self._repository_of(followed(folder))
         if isinstance(found, Strange):
             return found.reason
         others = (one for one in self._around.values() if not isinstance(one, Strange))
@@ -193,7 +194,7 @@ class _DiskFacts:
         return ""
 
     def printed(self, folder: str, prints: Prints) -> Finding | None:
-        key = (os.path.realpath(folder), prints)
+        key = (followed(folder), prints)
         if key not in self._printed:
             self._printed[key] = self._judged_prints(*key)
         return self._printed[key]
@@ -219,7 +220,7 @@ class _DiskFacts:
                 return Finding("ask", "there is no repository here, so `git diff` compares the files themselves")
             return None
         if prints.subcommand == "diff" and any(
-            os.path.lexists(path := os.path.join(folder, one)) and not _holds(repository.top, os.path.realpath(path))
+            os.path.lexists(path := os.path.join(folder, one)) and not _holds(repository.top, followed(path))
             for one in prints.operands
         ):
             return Finding("ask", "`git diff` compares what is no part of the repository")
@@ -289,7 +290,7 @@ class _DiskFacts:
 
     def _looked_up(self, path: str) -> PathFacts:
         try:
-            real = os.path.realpath(path)
+            real = followed(path)
             kind, is_executable = _kind(real)
         except (OSError, ValueError):  # a name that is too long, a loop
             return PathFacts(real=path, kind="other", is_inside=False)

@@ -21,6 +21,7 @@ from typing import Final
 from gemini_companion.adapters.files.stamps import PLACEHOLDER
 from gemini_companion.adapters.processes.git_folders import DECIDING, HeldGit, is_in
 from gemini_companion.adapters.processes.reaper import opened, take_away
+from gemini_companion.adapters.workspace.following import followed
 
 FOLDERS: Final = (
     ".agents", ".amazonq", ".augment", ".claude", ".cline", ".clinerules", ".codex", ".continue", ".cursor",
@@ -103,7 +104,7 @@ def _deciding_links(repositories: Sequence[str], *names: str) -> Iterator[str]:
 
 def _real(places: Sequence[str], paths: Iterable[str]) -> Iterator[str]:
     """Where paths lead to, of those that do not lead out of some folders."""
-    return (real for real in map(os.path.realpath, paths) if is_in(real, places) and real not in places)
+    return (real for real in map(followed, paths) if is_in(real, places) and real not in places)
 
 
 def _wanted(held: HeldGit) -> Iterator[str]:

@@ -32,6 +32,7 @@ from gemini_companion.adapters.processes.placeholders import Placeholder, hold, 
 from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.shared_space import SpaceFault, Spaces
 from gemini_companion.adapters.processes.unfinished import Book, Known, Unfinished, mark_of
+from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -551,7 +552,7 @@ def _to_put_back(held: HeldGit, links: Iterable[tuple[str, str]]) -> Iterator[tu
     """Links by paths without a link on their way; none that lies where no command writes."""
     for path, target in links:
         parent, name = os.path.split(path)
-        parent = os.path.realpath(parent)
+        parent = followed(parent)
         if is_in(parent, held.places):
             yield os.path.join(parent, name), target
 
