@@ -458,11 +458,6 @@ async def test_hooks_that_husky_runs_by_their_names_cannot_be_made_or_changed(de
     (folder / "_").mkdir(parents=True)
     (folder / "pre-commit").write_text("true\n")
     desk.git(desk.work, "config", "core.hooksPath", str((folder / "_").relative_to(desk.work)))
-    where = folder.relative_to(desk.work)
-    await desk.run(f"echo x > {where}/pre-commit; echo x > {where}/post-commit; echo x > {where}/_/h; mv {where} away")
-    assert (folder / "pre-commit").read_text() == "true\n"
-    assert sorted(path.name for path in folder.rglob("*")) == ["_", "pre-commit"]
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -498,6 +493,11 @@ async def test_a_command_that_is_given_up_before_it_begins_leaves_nothing(
     await desk.runner.close()
     assert sorted(path.name for path in desk.work.iterdir()) == [".git", ".gitignore", "evil"]
 
+
+    where = folder.relative_to(desk.work)
+    await desk.run(f"echo x > {where}/pre-commit; echo x > {where}/post-commit; echo x > {where}/_/h; mv {where} away")
+    assert (folder / "pre-commit").read_text() == "true\n"
+    assert sorted(path.name for path in folder.rglob("*")) == ["_", "pre-commit"]
 
 
 @pytest.mark.parametrize("named", ["hooksPath = h", "hooksPath = \\\n h"])

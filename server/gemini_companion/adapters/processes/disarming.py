@@ -116,8 +116,7 @@ class Disarmer:
                     path = os.path.join(folder, "commondir")
                     found["leads", path] = Led(_text(opened, "commondir"), followed(_led(path)))
                 found.update({("hook", os.path.join(folder, name)): value for name, value in _hooks(opened)})
-                with suppress(OSError):
-                    found.update(_of_rebase(opened))
+                found.update(_of_rebase(opened))
         for path in gits:
             with suppress(OSError):
                 status = os.lstat(path)
@@ -260,15 +259,27 @@ def told(
 
 
 def _of_rebase(opened: Folder) -> Iterator[tuple[tuple[str, str], object]]:
-    """The programs in the list of a rebase that is under way."""
-    inner = opened.enter("rebase-merge")
+    """The programs in the list of a rebase that is under way; the list itself, where it cannot be read."""
+    path = os.path.join(opened.path, "rebase-merge")
     try:
-        text = _text(inner, "git-rebase-todo")
-    finally:
-        inner.close()
-    lines = (line.split(None, 1) for line in text.splitlines()) if isinstance(text, bytes) else ()
+        inner = opened.enter("rebase-merge")
+        try:
+            text = _text(inner, "git-rebase-todo", _MOST_OF_LIST)
+        finally:
+            inner.close()
+    except FileNotFoundError:
+        return
+    except OSError:  # git follows a link
+        yield ("todo", path), _odd(opened, "rebase-merge")
+        return
+    path = os.path.join(path, "git-rebase-todo")
+    if not isinstance(text, bytes):
+        if text:  # there is one
+            yield ("todo", path), text
+        return
+    lines = (line.split(None, 1) for line in text.splitlines())
     if run := tuple(b" ".join(words) for words in lines if words and words[0] in {b"exec", b"x"}):
-        yield ("todo", os.path.join(opened.path, "rebase-merge", "git-rebase-todo")), Todo(run)
+        yield ("todo", path), Todo(run)
 
 
 def _hooks(opened: Folder) -> Iterator[tuple[str, object]]:
@@ -296,12 +307,12 @@ def _hooks(opened: Folder) -> Iterator[tuple[str, object]]:
         inner.close()
 
 
-def _text(folder: Folder, name: str) -> object:
+def _text(folder: Folder, name: str, most: int = _MOST_OF_SETTINGS) -> object:
     """The text of a file; where it cannot be judged by that, as a link or one that is too long, what tells it apart."""
     with suppress(OSError), open(folder.open_file(name), "rb") as file:
-        data = file.read(_MOST_OF_SETTINGS + 1)
+        data = file.read(most + 1)
         # By another name it could be changed where nobody looks.
-        if len(data) <= _MOST_OF_SETTINGS and os.fstat(file.fileno()).st_nlink == 1:
+        if len(data) <= most and os.fstat(file.fileno()).st_nlink == 1:
             return data
     return _odd(folder, name)
 

@@ -405,6 +405,8 @@ class Sandboxes:
         held = look.held
         new = {key: value for key, value in now.items() if not self._is_known(key, value)}
         done = self._disarmer.disarm(held.roots, held.places, new, self._before)
+        rebases = {key: value for key, value in new.items() if key[0] == "todo"}
+        listed = self._disarmer.noticed(held.roots, held.places, rebases, self._before)
         if new:
             after = self._state(held, look.missing, seen, opens=False) if done else now
             self._before.update((key, after[key]) for key in new if key in after)
@@ -412,6 +414,7 @@ class Sandboxes:
         if seen.is_partial:
             self._told_partial.add(held.roots)
         noticed, replaced = self._noticed(look)
+        noticed += listed
         return told(done, noticed, replaced, is_partial=seen.is_partial and not is_told)
 
     def _held_state(self, held: HeldGit) -> State:
