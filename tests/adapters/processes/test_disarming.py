@@ -407,11 +407,91 @@ async def test_what_a_command_writes_where_the_person_replaced_what_was_held_is_
     ]
 
 
+async def _told_at_the_end(desk: Desk, line: str, person: Callable[[], object]) -> tuple[str, ...]:
+    """What is told of a line that runs once the person has done something beside."""
+    running = await desk.start(f"touch ready; while [ ! -e go ]; do sleep 0.02; done; {line}; touch made; sleep 600")
+    await _is_there(desk.work / "ready")
+    person()
+    (desk.work / "go").touch()
+    await _is_there(desk.work / "made")
+    return (await running.stop()).disarmed
+
+
+async def test_what_a_command_writes_where_the_person_replaced_a_placeholder_is_told(desk: Desk) -> None:
+    desk.git(desk.work, "config", "extensions.worktreeConfig", "true")
+    line = f"git config --worktree core.fsmonitor {desk.evil}"
+    told = await _told_at_the_end(desk, line, lambda: desk.git(desk.work, "config", "--worktree", "user.name", "B"))
+    assert ["core.fsmonitor in .git/config.worktree" in line for line in told] == [True]
+
+
+async def test_what_a_command_writes_where_the_person_replaced_a_repository_is_told(desk: Desk) -> None:
+    words = ("clone", "-q", "--template=", ".", "sub")
+    desk.git(desk.work, *words)
+
+    def clone_anew() -> None:
+        shutil.rmtree(desk.work / "sub")
+        desk.git(desk.work, *words)
+
+    told = await _told_at_the_end(desk, "mkdir sub/.git/hooks; cp evil sub/.git/hooks/pre-commit", clone_anew)
+    assert ["sub/.git/hooks/pre-commit" in line for line in told] == [True]
+
+
+async def test_a_link_that_the_person_replaces_while_a_command_runs_stays_replaced(desk: Desk) -> None:
+    link = desk.work / ".vscode"
+    for name in ("old", "new"):
+        (desk.work / name).mkdir()
+    link.symlink_to("old")
+
+    def replace() -> None:
+        link.unlink()
+        link.symlink_to("new")
+
+    told = await _told_at_the_end(desk, "true", replace)
+    assert [".vscode was replaced" in line for line in told] == [True]
+    assert (link.readlink(), list(desk.work.glob(".vscode.*"))) == (Path("new"), [])
+
+
 async def test_a_rebase_that_would_run_something_is_told(desk: Desk) -> None:
     todo = desk.work / ".git" / "rebase-merge" / "git-rebase-todo"
     end = await desk.run(f"mkdir {todo.parent}; echo ' exec {desk.evil}' > {todo}")
     assert f"exec {desk.evil}" in end.disarmed[0]
     assert (await desk.run("true")).disarmed == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mkdir x; echo 'exec e' > x/git-rebase-todo; ln -s ../x .git/rebase-merge",
+        "mkdir .git/rebase-merge; echo 'exec e' > x; ln -s ../../x .git/rebase-merge/git-rebase-todo",
+        "mkdir .git/rebase-merge; (echo exec e; yes '#' | head -200000) > .git/rebase-merge/git-rebase-todo",
+        "git init -q sub; mkdir sub/.git/rebase-merge; echo 'exec e' > sub/.git/rebase-merge/git-rebase-todo",
+    ],
+)
+async def test_a_rebase_that_would_run_something_is_told_wherever_its_list_is(desk: Desk, line: str) -> None:
+    assert ["rebase-merge" in one for one in (await desk.run(line)).disarmed] == [True]
+    assert (await desk.run("true")).disarmed == ()
+
+
+async def test_a_command_that_is_given_up_before_it_begins_leaves_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, given_up, choose = threading.Event(), threading.Event(), Sandboxes.choose
+
+    def choose_slowly(self: Sandboxes, wish: SandboxWish, roots: tuple[str, ...]) -> Held:
+        held = choose(self, wish, roots)
+        made.set()
+        given_up.wait(PATIENCE)
+        return held
+
+    monkeypatch.setattr(Sandboxes, "choose", choose_slowly)
+    starting = asyncio.create_task(desk.start("sleep 600"))
+    assert await asyncio.to_thread(made.wait, PATIENCE)
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    given_up.set()
+    await desk.runner.close()
+    assert sorted(path.name for path in desk.work.iterdir()) == [".git", ".gitignore", "evil"]
 
 
 async def _is_there(path: Path) -> None:
@@ -458,42 +538,6 @@ async def test_hooks_that_husky_runs_by_their_names_cannot_be_made_or_changed(de
     (folder / "_").mkdir(parents=True)
     (folder / "pre-commit").write_text("true\n")
     desk.git(desk.work, "config", "core.hooksPath", str((folder / "_").relative_to(desk.work)))
-@pytest.mark.parametrize(
-    "line",
-    [
-        "mkdir x; echo 'exec e' > x/git-rebase-todo; ln -s ../x .git/rebase-merge",
-        "mkdir .git/rebase-merge; echo 'exec e' > x; ln -s ../../x .git/rebase-merge/git-rebase-todo",
-        "mkdir .git/rebase-merge; (echo exec e; yes '#' | head -200000) > .git/rebase-merge/git-rebase-todo",
-        "git init -q sub; mkdir sub/.git/rebase-merge; echo 'exec e' > sub/.git/rebase-merge/git-rebase-todo",
-    ],
-)
-async def test_a_rebase_that_would_run_something_is_told_wherever_its_list_is(desk: Desk, line: str) -> None:
-    assert ["rebase-merge" in one for one in (await desk.run(line)).disarmed] == [True]
-    assert (await desk.run("true")).disarmed == ()
-
-
-async def test_a_command_that_is_given_up_before_it_begins_leaves_nothing(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made, given_up, choose = threading.Event(), threading.Event(), Sandboxes.choose
-
-    def choose_slowly(self: Sandboxes, wish: SandboxWish, roots: tuple[str, ...]) -> Held:
-        held = choose(self, wish, roots)
-        made.set()
-        given_up.wait(PATIENCE)
-        return held
-
-    monkeypatch.setattr(Sandboxes, "choose", choose_slowly)
-    starting = asyncio.create_task(desk.start("sleep 600"))
-    assert await asyncio.to_thread(made.wait, PATIENCE)
-    starting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await starting
-    given_up.set()
-    await desk.runner.close()
-    assert sorted(path.name for path in desk.work.iterdir()) == [".git", ".gitignore", "evil"]
-
-
     where = folder.relative_to(desk.work)
     await desk.run(f"echo x > {where}/pre-commit; echo x > {where}/post-commit; echo x > {where}/_/h; mv {where} away")
     assert (folder / "pre-commit").read_text() == "true\n"

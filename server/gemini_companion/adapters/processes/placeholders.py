@@ -57,6 +57,13 @@ def hold(held: HeldGit) -> tuple[Placeholder, ...]:
     return tuple(one for path in dict.fromkeys(_wanted(held)) if (one := _held(path)))
 
 
+def is_placeholder(path: str) -> bool:
+    """Whether one stands there."""
+    with suppress(OSError), _place(path) as (folder, name):
+        return _is_one(folder, name)
+    return False
+
+
 def remove_unused(path: str) -> None:
     """Take one away that nobody holds; one with something in it becomes an ordinary folder."""
     import fcntl  # there is none on Windows, and no sandbox either

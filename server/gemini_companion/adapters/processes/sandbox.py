@@ -28,7 +28,7 @@ from gemini_companion.adapters.processes.git_folders import (
     places_of,
     repositories_in,
 )
-from gemini_companion.adapters.processes.placeholders import Placeholder, hold, links_in, remove_unused
+from gemini_companion.adapters.processes.placeholders import Placeholder, hold, is_placeholder, links_in, remove_unused
 from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.shared_space import SpaceFault, Spaces
 from gemini_companion.adapters.processes.unfinished import Book, Known, Unfinished, mark_of
@@ -258,8 +258,8 @@ class Sandboxes:
             fixed += (bubblewrap.Hold(path, shown=made) for path, made in lists)
         is_staged = is_shared and reaper.can_stage()
         staged = _staged(held.places, [*fixed, *(bubblewrap.Hold(path) for path, _ in links)]) if is_staged else ()
-        made = {one.path for one in placeholders}
-        look.pins.update(_pinned(path for path, is_fixed, _ in fixed if is_fixed and path not in made))
+        pinned = (*held.repositories, *(path for path, is_fixed, _ in fixed if is_fixed), *(path for path, _ in links))
+        look.pins.update(_pinned(dict.fromkeys(pinned)))
         arguments = bubblewrap.arguments(
             way.program,
             held.roots,
@@ -286,7 +286,7 @@ class Sandboxes:
             description,
             arguments,
             placeholders,
-            links,
+            () if staged else links,  # where it is mounted, only the person can have replaced one
             staged,
             namespaces,
             variables,
@@ -424,7 +424,7 @@ class Sandboxes:
     def _noticed(self, look: _Look) -> tuple[list[str], list[str]]:
         """What is new, and would run, of what was held and is not any more; and what else was replaced."""
         held = look.held
-        off = [path for path, pin in look.pins.items() if not _is_same(path, pin)]
+        off = [path for path, pin in look.pins.items() if _is_replaced(path, pin)]
         now = self._held_state(held)
         changed = {key: value for key, value in now.items() if look.fast.get(key) != value}
         new = {key: value for key, value in changed.items() if key[0] == "todo" or is_in(key[1], off)}
@@ -541,9 +541,12 @@ def _pinned(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
             yield path, os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
-def _is_same(path: str, pin: int) -> bool:
+def _is_replaced(path: str, pin: int) -> bool:
+    """Whether something else has its place. Where nothing has it, or what stands there while commands run, nothing is
+    obeyed.
+    """
     with suppress(OSError):
-        return os.path.samestat(os.lstat(path), os.fstat(pin))
+        return not os.path.samestat(os.lstat(path), os.fstat(pin)) and not is_placeholder(path)
     return False
 
 
