@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -114,8 +115,8 @@ class _Look:
     """What was done at once about what others, that still run, had made."""
     fast: dict[tuple[str, str], object] = field(default_factory=dict[tuple[str, str], object])
     """What decides in the repositories that are held."""
-    pins: dict[str, int] = field(default_factory=dict[str, int])
-    """Descriptors of what is held. Where something else has its place it is held no more: the system takes a mount away
+    pins: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    """What is held, by its path. Where something else has its place it is held no more: the system takes a mount away
     when somebody outside replaces what it is on, as the person's own `git config` and `git switch` do.
     """
 
@@ -131,6 +132,30 @@ class _Way:
     """Commands of a chat can share a network and `/tmp`."""
     has_layers: bool = False
     """The disk can be shown in layers, in which no socket is."""
+
+
+class _Pins:
+    """Descriptors of what is held while commands run, one for all of them: nothing else gets its number meanwhile."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[int, int], int] = {}
+        self._users = Counter[tuple[int, int]]()
+
+    def take(self, path: str) -> tuple[int, int]:
+        """The device and the number of what has a path. Raises `OSError`."""
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        number = _number(os.fstat(descriptor))
+        if self._open.setdefault(number, descriptor) != descriptor:
+            os.close(descriptor)
+        self._users[number] += 1
+        return number
+
+    def give_back(self, number: tuple[int, int]) -> None:
+        """One command less needs it."""
+        self._users[number] -= 1
+        if not self._users[number]:
+            del self._users[number]
+            os.close(self._open.pop(number))
 
 
 class Sandboxes:
@@ -153,6 +178,7 @@ class Sandboxes:
         self._told_partial: set[tuple[str, ...]] = set()
         """Workspaces of which it was said that not all of it is looked at."""
         self._looking = threading.Lock()
+        self._pins = _Pins()
         self._running: list[_Look] = []
         """Those of the commands that run."""
         self._before: dict[tuple[str, str], object] = {}
@@ -259,7 +285,10 @@ class Sandboxes:
         is_staged = is_shared and reaper.can_stage()
         staged = _staged(held.places, [*fixed, *(bubblewrap.Hold(path) for path, _ in links)]) if is_staged else ()
         pinned = (*held.repositories, *(path for path, is_fixed, _ in fixed if is_fixed), *(path for path, _ in links))
-        look.pins.update(_pinned(dict.fromkeys(pinned)))
+        with self._looking:
+            for path in islice(dict.fromkeys(pinned), _MOST_PINNED):
+                with suppress(OSError):
+                    look.pins[path] = self._pins.take(path)
         arguments = bubblewrap.arguments(
             way.program,
             held.roots,
@@ -432,7 +461,7 @@ class Sandboxes:
         look.fast.update(changed)
         replaced = [path for path in off if not is_in(path, held.repositories)]
         for path in replaced:
-            os.close(look.pins.pop(path))
+            self._pins.give_back(look.pins.pop(path))
         return noticed, [written_in(path, held.roots) for path in replaced]
 
     def _is_known(self, key: tuple[str, str], value: object) -> bool:
@@ -448,7 +477,7 @@ class Sandboxes:
                 self._running.remove(look)
                 self._note()
                 while look.pins:
-                    os.close(look.pins.popitem()[1])
+                    self._pins.give_back(look.pins.popitem()[1])
 
     def _view(self, way: _Way) -> View:
         """The disk in layers, if they work; a folder that has not been tried yet is."""
@@ -530,23 +559,21 @@ class Sandboxes:
 _OF_HOME: Final = " In your home folder no names can be made, and what begins with a dot cannot be changed."
 _TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
 _MOST_PINNED: Final = 200
-"""Things whose replacement is noticed, for each command: each is a descriptor."""
+"""Things whose replacement is noticed, in each workspace: each is a descriptor."""
 _MOST_IGNORED: Final = 1_000_000
 """Bytes of a list of what a repository ignores."""
 
 
-def _pinned(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
-    for path in islice(paths, _MOST_PINNED):
-        with suppress(OSError):
-            yield path, os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+def _number(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
-def _is_replaced(path: str, pin: int) -> bool:
+def _is_replaced(path: str, pin: tuple[int, int]) -> bool:
     """Whether something else has its place. Where nothing has it, or what stands there while commands run, nothing is
     obeyed.
     """
     with suppress(OSError):
-        return not os.path.samestat(os.lstat(path), os.fstat(pin)) and not is_placeholder(path)
+        return _number(os.lstat(path)) != pin and not is_placeholder(path)
     return False
 
 
