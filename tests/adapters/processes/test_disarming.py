@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -510,6 +511,17 @@ async def test_a_command_that_is_given_up_before_it_begins_leaves_nothing(
     given_up.set()
     await desk.runner.close()
     assert sorted(path.name for path in desk.work.iterdir()) == [".git", ".gitignore", "evil"]
+
+async def test_what_is_seen_in_the_place_of_another_file_lies_nowhere_while_a_command_runs(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert "/.vscode/" in (await desk.run(f"cat .git/info/exclude; ls {tmp_path}")).output
+    running = await desk.start("touch ready; sleep 600")
+    await _is_there(desk.work / "ready")
+    assert list(tmp_path.iterdir()) == []
+    await running.stop()
+
 
 
 async def _is_there(path: Path) -> None:

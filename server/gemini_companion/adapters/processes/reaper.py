@@ -259,6 +259,9 @@ def _stage(staged: list[tuple[str, str, list[tuple[str, str, bool]]]]) -> None:
             source = os.open(shown, os.O_PATH | os.O_CLOEXEC) if shown else onto
             mount(source, onto, path, is_fixed=is_fixed)
             os.close(onto)
+            if shown:
+                with suppress(OSError):
+                    os.unlink(shown)  # it is seen where it is mounted; a daemon that is killed would leave it
         os.close(root)
 
 
