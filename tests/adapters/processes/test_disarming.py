@@ -108,7 +108,7 @@ async def desk() -> AsyncIterator[Desk]:
         pytest.skip(none.message)
     yield desk
     await desk.runner.close()
-    subprocess.run(["chmod", "-R", "u+rwx", str(desk.home)], check=True)  # nobody but root deletes what is in others
+    desk.shell(["chmod", "-R", "u+rwx", str(desk.home)])  # nobody but root deletes what is in others
     shutil.rmtree(desk.home)
 
 
@@ -366,6 +366,27 @@ async def test_what_was_made_before_a_daemon_was_killed_is_looked_at_by_the_next
     assert ((await desk.run("true")).disarmed, os.listdir(notes)) == ((), [])
 
 
+async def test_repositories_that_were_held_when_a_daemon_was_killed_are_held_by_the_next_one(desk: Desk) -> None:
+    notes, environment = str(desk.home / "notes"), {**os.environ, "HOME": str(desk.home)}
+    desk.git(desk.work, "clone", "-q", ".", "sub")
+    before = sorted(desk.work.rglob("*"))
+    script = (
+        "import os, sys\n"
+        "from gemini_companion.adapters.processes.sandbox import Sandboxes\n"
+        "from gemini_companion.tools.ports import SandboxWish\n"
+        "held = Sandboxes.of(dict(os.environ), notes=sys.argv[1]).choose("
+        "    SandboxWish(use='required', chat='a chat'), (sys.argv[2],))\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", script, notes, str(desk.work)], env=environment, check=False
+    )
+    assert (desk.work / "sub" / ".git" / "commondir").exists()
+    desk.runner = Runner(environment, Sandboxes.of(environment, notes=notes), folder=None)
+    assert "busy" in (await desk.run("git -C sub config a.b c")).output
+    assert sorted(desk.work.rglob("*")) == before
+
+
 async def test_what_the_person_makes_while_a_command_runs_stays(desk: Desk) -> None:
     running = await desk.start("sleep 600")
     desk.git(desk.work, "config", "branch.main.remote", ".")
@@ -491,6 +512,17 @@ async def test_a_rebase_that_would_run_something_is_told_wherever_its_list_is(de
     assert (await desk.run("true")).disarmed == ()
 
 
+async def test_what_is_seen_in_the_place_of_another_file_lies_nowhere_while_a_command_runs(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert "/.vscode/" in (await desk.run(f"cat .git/info/exclude; ls {tmp_path}")).output
+    running = await desk.start("touch ready; sleep 600")
+    await _is_there(desk.work / "ready")
+    assert list(tmp_path.iterdir()) == []
+    await running.stop()
+
+
 async def test_a_command_that_is_given_up_before_it_begins_leaves_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -511,17 +543,6 @@ async def test_a_command_that_is_given_up_before_it_begins_leaves_nothing(
     given_up.set()
     await desk.runner.close()
     assert sorted(path.name for path in desk.work.iterdir()) == [".git", ".gitignore", "evil"]
-
-async def test_what_is_seen_in_the_place_of_another_file_lies_nowhere_while_a_command_runs(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert "/.vscode/" in (await desk.run(f"cat .git/info/exclude; ls {tmp_path}")).output
-    running = await desk.start("touch ready; sleep 600")
-    await _is_there(desk.work / "ready")
-    assert list(tmp_path.iterdir()) == []
-    await running.stop()
-
 
 
 async def _is_there(path: Path) -> None:

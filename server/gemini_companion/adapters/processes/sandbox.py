@@ -26,6 +26,7 @@ from gemini_companion.adapters.processes.git_folders import (
     Seen,
     Walks,
     is_in,
+    meant_by,
     places_of,
     repositories_in,
 )
@@ -346,7 +347,7 @@ class Sandboxes:
             persons = list(map(self._repositories.persons, roots))
             held = HeldGit.of(
                 roots,
-                self._to_hold(roots, seen, used),
+                self._to_hold(roots, seen, used, was.held if was else ()),
                 home=self._home,
                 hooks=_joined(hooks for hooks, _ in persons),
                 settings=_joined(settings for _, settings in persons),
@@ -393,15 +394,20 @@ class Sandboxes:
         gits = [one for one in seen.named if one not in held.gits]
         return self._disarmer.look(held.places, loose, gits, missing, opens=opens)
 
-    def _to_hold(self, roots: Sequence[str], seen: Seen, used: Sequence[str]) -> list[str]:
-        """The `.git`s that no command may delete. Below `used` folders commands run that may have made what is new."""
+    def _to_hold(self, roots: Sequence[str], seen: Seen, used: Sequence[str], were: Sequence[str]) -> list[str]:
+        """The `.git`s that no command may delete. Below `used` folders commands run that may have made what is new;
+        not the repositories that `were` there before.
+        """
         if self._platform == "darwin":  # its profile has names, and no list of what was found
             return [path for path in seen.named if os.path.dirname(path) in roots]
         gits = {os.path.dirname(path): path for path in seen.named}
         self._loose.update(
             (path, True)
             for path in seen.named
-            if path not in self._loose and is_in(path, used) and os.path.dirname(path) not in roots
+            if path not in self._loose
+            and is_in(path, used)
+            and os.path.dirname(path) not in roots
+            and meant_by(path) not in were
         )
         around = {path: _around(os.path.dirname(path), roots, gits) for path in seen.named if path not in self._loose}
         while around:  # the outer ones first: what lies in a repository that may be deleted may be too
