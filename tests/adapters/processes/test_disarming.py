@@ -723,11 +723,55 @@ async def test_a_repository_deep_below_is_held_fast_while_a_command_runs(desk: D
     assert end.exit_code == 0, end.output
 
 
-async def test_a_script_that_a_hook_is_a_link_to_cannot_be_changed(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [
+        ("hook", "rm a/link; cp evil a/link"),
+        ("hook", "mv a b; mkdir a; cp evil a/link"),
+        ("hook folder", "rm folder; mkdir folder; cp evil folder/pre-commit"),
+        ("hook folder", "rm -f way; mkdir way; cp evil way/pre-commit"),
+        ("settings", "rm way; git config -f way core.fsmonitor {evil}"),
+        ("pointer", "rm way; cp -r .git way; git config -f way/config core.fsmonitor {evil}"),
+        ("pointer", "rm way; mkdir way; git init -q --bare way/r; git config -f way/r/config core.fsmonitor {evil}"),
+    ],
+)
+async def test_a_link_on_the_way_to_what_git_obeys_cannot_be_replaced(desk: Desk, what: str, line: str) -> None:
+    work = desk.work
+    (work / "real").mkdir()
+    match what:
+        case "hook":
+            (work / "a").mkdir()
+            (work / "a" / "link").symlink_to("../real/script")
+            (work / "real" / "script").touch(0o755)
+            (work / ".git" / "hooks" / "pre-commit").symlink_to("../../a/link")
+        case "hook folder":
+            (work / "way").symlink_to("folder")
+            (work / "folder").symlink_to("real")
+            desk.git(work, "config", "core.hooksPath", "way")
+        case "settings":
+            (work / "way").symlink_to("real/settings")
+            (work / "real" / "settings").touch()
+            desk.git(work, "config", "include.path", "../way")
+        case _:
+            (work / "way").symlink_to("real")
+            desk.git(work, "init", "-q", "--separate-git-dir", "real/r", "sub")
+            (work / "sub" / ".git").write_text("gitdir: ../way/r\n")
+    end = await desk.run(line.replace("{evil}", str(desk.evil)))
+    assert "busy" in end.output
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists(), end.disarmed
+
+
+@pytest.mark.parametrize("hooks", [".git/hooks", "hooks/own", "hooks/_"])
+async def test_a_script_that_a_hook_is_a_link_to_cannot_be_changed(desk: Desk, hooks: str) -> None:
+    folder = desk.work / hooks
+    folder.mkdir(parents=True, exist_ok=True)
+    desk.git(desk.work, "config", "core.hooksPath", hooks)
     script = desk.work / "scripts" / "check"
     script.parent.mkdir()
     script.write_text("#!/bin/sh\n")
-    (desk.work / ".git" / "hooks" / "pre-commit").symlink_to("../../scripts/check")
+    hook = (folder.parent if folder.name == "_" else folder) / "pre-commit"
+    hook.symlink_to(script)
     await desk.run("echo x > scripts/check; mv scripts s")
     assert script.read_text() == "#!/bin/sh\n"
 

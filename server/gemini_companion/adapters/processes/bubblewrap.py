@@ -165,7 +165,9 @@ def holds(held: HeldGit) -> list[Hold]:
     """What is mounted of a workspace so that it stays as it is, the outer ones first."""
     fixed = list(placeholders.fixed_in(held))
     # What is mounted cannot be moved away, and put in place of it what obeys the command. What it is in could be.
-    inside = {folder for path in (*held.places, *held.repositories, *fixed) for folder in _between(held.places, path)}
+    links = (path for path, _ in placeholders.links_in(held))
+    inner = (*held.places, *held.repositories, *fixed, *links)
+    inside = {folder for path in inner for folder in _between(held.places, path)}
     # What the home folder is in has been mounted, with that in it.
     inside = {folder for folder in inside if not is_in(held.home, (folder,))}
     inside.update(folder for folder in held.repositories if folder not in held.places)

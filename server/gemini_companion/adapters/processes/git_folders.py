@@ -309,6 +309,16 @@ class HeldGit:
                 yield pointer
 
     @property
+    def ways(self) -> Iterator[str]:
+        """Where, by what leads git elsewhere, it goes on, as it stands there."""
+        for pointer in dict.fromkeys((*map(followed, self.gits), *self.pointers)):
+            if os.path.isfile(pointer) and (led := led_to(pointer, "gitdir: ")):
+                yield os.path.join(os.path.dirname(pointer), led)
+        for folder in self.repositories:
+            if os.path.lexists(leads := os.path.join(folder, "commondir")):
+                yield os.path.join(folder, led_to(leads))
+
+    @property
     def hook_folders(self) -> Iterator[str]:
         """Where, among other files, hooks are. They need not be there, and may be links."""
         for place in (*self._named("hookspath"), *self._persons_hooks()):
@@ -326,9 +336,10 @@ class HeldGit:
     @property
     def hook_links(self) -> Iterator[str]:
         """The links among hooks: what they lead to runs as well."""
-        for folder in self.repositories:
-            with suppress(OSError), os.scandir(os.path.join(folder, "hooks")) as entries:
-                yield from (entry.path for entry in islice(entries, MOST_HELD) if entry.is_symlink())
+        own = (os.path.join(folder, "hooks") for folder in self.repositories)
+        for folder in dict.fromkeys((*own, *self.hook_folders)):
+            with suppress(OSError), os.scandir(folder) as entries:
+                yield from islice((entry.path for entry in entries if entry.is_symlink()), MOST_HELD)
 
     @property
     def settings_files(self) -> Iterator[str]:

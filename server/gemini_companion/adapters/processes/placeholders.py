@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
@@ -34,6 +35,8 @@ other folders that begin with a dot: `.venv`, `.next`, `.tox`. What runs elsewhe
 """
 _FILE_MODE: Final = 0o1400
 _FILES: Final = {"commondir": b".\n", "config.worktree": b""}
+_MOST_LINKS: Final = 40
+"""Links that Linux follows in one path."""
 _TRIES: Final = 20
 """Another daemon may take it away while this one reaches for it."""
 
@@ -86,11 +89,31 @@ def fixed_in(held: HeldGit) -> Iterator[str]:
 
 
 def links_in(held: HeldGit) -> Iterator[tuple[str, str]]:
-    """The links among all that is not to be changed, and where they lead."""
-    own = (path for path in held.gits if os.path.islink(path))
-    for path in dict.fromkeys((*_folders(held), *_files(held), *own)):
-        with suppress(OSError):
-            yield path, os.readlink(path)
+    """The links on the way to all that is not to be changed, and where they lead. By another one git, or an editor,
+    would come to what a command made.
+    """
+    ways = (*_folders(held), *_files(held), *held.gits, *held.hook_links, *held.ways)
+    found = dict(link for path in dict.fromkeys(ways) for link in _links_to(path))
+    yield from ((path, target) for path, target in found.items() if is_in(path, held.places))
+
+
+def _links_to(path: str) -> Iterator[tuple[str, str]]:
+    """The links that a path leads through, by paths without a link in them, as far as the system follows them."""
+    at, pending, left = os.sep, deque(path.split(os.sep)), _MOST_LINKS
+    while pending and left:
+        name = pending.popleft()
+        if name in {"", os.curdir}:
+            continue
+        one = os.path.dirname(at) if name == os.pardir else os.path.join(at, name)
+        try:
+            target = os.readlink(one)
+        except (OSError, ValueError):  # it is none
+            at = one
+            continue
+        yield one, target
+        left -= 1
+        at = os.sep if os.path.isabs(target) else at
+        pending.extendleft(reversed(target.split(os.sep)))
 
 
 def _folders(held: HeldGit) -> Iterator[str]:
