@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.adapters.processes.disarming import Disarmer
-from gemini_companion.adapters.processes.git_folders import MOST_HELD, Walks, open_up, repositories_in
+from gemini_companion.adapters.processes.git_folders import MOST_HELD, Walks, is_in, meant_by, open_up, repositories_in
 from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.runner import Runner
 from gemini_companion.adapters.processes.sandbox import Held, Sandboxes
@@ -936,6 +936,14 @@ async def test_a_repository_without_settings_gets_none_that_run_something(desk: 
     assert "core.fsmonitor" in " ".join(end.disarmed), end.output
     desk.work_as_the_person_does()
     assert not desk.ran.exists()
+def test_a_path_that_is_too_long_is_not_followed_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").write_text("gitdir: " + "a/" * 500_000)
+    asked: list[str] = []
+    monkeypatch.setattr(os, "lstat", lambda path, **_: asked.append(str(path)) or os.stat(path, follow_symlinks=False))
+    assert not is_in(meant_by(str(tmp_path / ".git")), [str(tmp_path)])
+    assert len(asked) < 100
+
+
 
 
 async def test_a_look_sees_what_came_about_since_the_one_before(desk: Desk) -> None:

@@ -37,6 +37,8 @@ _FILE_MODE: Final = 0o1400
 _FILES: Final = {"commondir": b".\n", "config.worktree": b""}
 _MOST_LINKS: Final = 40
 """Links that Linux follows in one path."""
+_LONGEST: Final = 4_096
+"""Characters of a path that it follows."""
 _TRIES: Final = 20
 """Another daemon may take it away while this one reaches for it."""
 
@@ -99,7 +101,8 @@ def links_in(held: HeldGit) -> Iterator[tuple[str, str]]:
 
 def _links_to(path: str) -> Iterator[tuple[str, str]]:
     """The links that a path leads through, by paths without a link in them, as far as the system follows them."""
-    at, pending, left = os.sep, deque(path.split(os.sep)), _MOST_LINKS
+    at, left = os.sep, _MOST_LINKS
+    pending = deque(path.split(os.sep) if len(path) <= _LONGEST else ())
     while pending and left:
         name = pending.popleft()
         if name in {"", os.curdir}:
