@@ -623,12 +623,25 @@ async def test_a_folder_that_a_command_made_read_only_stays_so(desk: Desk) -> No
     ] * 2
 
 
-async def test_a_work_tree_that_is_led_elsewhere_by_a_link_later_is_disarmed(desk: Desk) -> None:
-    end = await desk.run("git init -q sub; mkdir tree; git -C sub config core.worktree ../../tree")
-    assert end.disarmed == ()
-    end = await desk.run(f"rmdir tree; ln -s {desk.home} tree")
-    assert "sub/.git/config" in end.disarmed[0]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[core]\n\tworktree = ../../tree",
+        '[core]\n\tworktree = ../../tree\n[branch "x"]\n\tworktree = ../..',
+        "[core]\r\tworktree = ../../tree",
+        '[core]\n\tworktree = ../../t"re"e',
+        '[core]\n\tworktree = ""../../tree',
+    ],
+)
+async def test_a_work_tree_that_is_led_elsewhere_by_a_link_later_is_disarmed(desk: Desk, text: str) -> None:
+    await desk.run(f"git init -q sub; mkdir tree; printf %s {shlex.quote(text)} >> sub/.git/config")
+    await desk.run(f"rmdir tree; ln -s {desk.home} tree")
     assert desk.git(desk.work / "sub", "rev-parse", "--show-toplevel", is_checked=False) != str(desk.home)
+
+
+async def test_a_work_tree_of_a_submodule_stays(desk: Desk) -> None:
+    line = "git init -q sub; mkdir tree; git -C sub config core.worktree ../../tree"
+    assert (await desk.run(line)).disarmed == ()
 
 
 @pytest.mark.parametrize("attack", ["objects", "link"])
@@ -923,6 +936,14 @@ def test_of_many_long_settings_only_some_are_kept(tmp_path: Path) -> None:
     assert sum(len(repr(one)) for one in kept) < 17_000_000
 
 
+def test_a_path_that_is_too_long_is_not_followed_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").write_text("gitdir: " + "a/" * 500_000)
+    asked: list[str] = []
+    monkeypatch.setattr(os, "lstat", lambda path, **_: asked.append(str(path)) or os.stat(path, follow_symlinks=False))
+    assert not is_in(meant_by(str(tmp_path / ".git")), [str(tmp_path)])
+    assert len(asked) < 100
+
+
 async def test_commands_run_on_where_one_made_submodules_deep_within_each_other(desk: Desk) -> None:
     line = "for i in {1..400}; do mkdir modules; cd modules; touch config; done"
     await desk.run(f"mkdir .git/modules; cd .git/modules; {line}")
@@ -936,14 +957,6 @@ async def test_a_repository_without_settings_gets_none_that_run_something(desk: 
     assert "core.fsmonitor" in " ".join(end.disarmed), end.output
     desk.work_as_the_person_does()
     assert not desk.ran.exists()
-def test_a_path_that_is_too_long_is_not_followed_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / ".git").write_text("gitdir: " + "a/" * 500_000)
-    asked: list[str] = []
-    monkeypatch.setattr(os, "lstat", lambda path, **_: asked.append(str(path)) or os.stat(path, follow_symlinks=False))
-    assert not is_in(meant_by(str(tmp_path / ".git")), [str(tmp_path)])
-    assert len(asked) < 100
-
-
 
 
 async def test_a_look_sees_what_came_about_since_the_one_before(desk: Desk) -> None:

@@ -59,8 +59,8 @@ class Led(NamedTuple):
     """What leads git elsewhere."""
 
     text: object
-    place: str
-    """Where that is now, through all links; empty if it is nowhere."""
+    places: tuple[str, ...]
+    """Where that is now, through all links, by all that it may be read as; an empty one if it is nowhere."""
 
 
 class Todo(NamedTuple):
@@ -114,14 +114,14 @@ class Disarmer:
                         note_settings(opened, os.path.join(folder, name))
                 if opened.status("commondir") is not None:
                     path = os.path.join(folder, "commondir")
-                    found["leads", path] = Led(_text(opened, "commondir"), followed(_led(path)))
+                    found["leads", path] = Led(_text(opened, "commondir"), (followed(_led(path)),))
                 found.update({("hook", os.path.join(folder, name)): value for name, value in _hooks(opened)})
                 found.update(_of_rebase(opened))
         for path in gits:
             with suppress(OSError):
                 status = os.lstat(path)
                 if not stat.S_ISDIR(status.st_mode):
-                    found["leads", path] = Led(status.st_mode, meant_by(path))
+                    found["leads", path] = Led(status.st_mode, (meant_by(path),))
         for path in settings:
             with suppress(OSError), _opened(places, os.path.dirname(path)) as opened:
                 if opened.status(os.path.basename(path)) is not None:
@@ -146,7 +146,8 @@ class Disarmer:
             if kind == "todo":
                 continue  # it is told: a rebase of the person's, or of this chat, may be under way
             if kind == "leads" and (
-                ("settings", path) in new or (isinstance(value, Led) and is_in(value.place, places))
+                ("settings", path) in new
+                or (isinstance(value, Led) and all(is_in(place, places) for place in value.places))
             ):
                 continue  # its settings are judged, or what it leads to is looked at as well
             shown = written_in(path, roots)
@@ -176,7 +177,8 @@ class Disarmer:
                 found, known = (
                     self._repositories.settings_in(one) if isinstance(one, bytes) else None for one in (value, old)
                 )
-                taken = [one for one in found or () if one not in (known or ()) and _may_run(one, path, places)]
+                data = value if isinstance(value, bytes) else b""
+                taken = [one for one in found or () if one not in (known or ()) and _may_run(one, path, data, places)]
                 lines += (f"{os.fsdecode(key)} in {shown}" for key, _ in taken)
                 lines += [shown] if found is None else []
             elif isinstance(value, Todo):
@@ -191,11 +193,11 @@ class Disarmer:
         self, folder: Folder, path: str, shown: str, places: Sequence[str], data: object, old: object
     ) -> Iterator[Disarmed]:
         found = self._repositories.settings_in(data) if isinstance(data, bytes) else None
-        if found is None:
+        if found is None or not isinstance(data, bytes):
             yield from _moved(folder, path, shown)
             return
         known = self._repositories.settings_in(old) or [] if isinstance(old, bytes) else []
-        taken = [one for one in found if one not in known and _may_run(one, path, places)]
+        taken = [one for one in found if one not in known and _may_run(one, path, data, places)]
         if not taken:
             return
         name = os.path.basename(path)
@@ -330,18 +332,24 @@ def _of_settings(opened: Folder, path: str, most: int) -> Iterator[tuple[tuple[s
     text = _text(opened, os.path.basename(path))
     kept = Known(mark_of(text)) if isinstance(text, bytes) and len(text) > most else text
     yield ("settings", path), kept
-    for name, named in named_in(text) if isinstance(text, bytes) else ():
-        if name == "worktree":
-            yield ("leads", path), Led(kept, followed(os.path.join(os.path.dirname(path), named)))
+    trees = _trees_in(text) if isinstance(text, bytes) else ()
+    if places := tuple(followed(os.path.join(os.path.dirname(path), one)) for one in trees):
+        yield ("leads", path), Led(kept, places)
 
 
-def _may_run(setting: tuple[bytes, bytes | None], path: str, places: Sequence[str]) -> bool:
+def _trees_in(settings: bytes) -> dict[str, None]:
+    """Where the text of a file with settings may say that the work tree is."""
+    return dict.fromkeys(named for name, named in named_in(settings) if name == "worktree")
+
+
+def _may_run(setting: tuple[bytes, bytes | None], path: str, data: bytes, places: Sequence[str]) -> bool:
     key, value = setting
     if key == b"core.worktree":
         # As a submodule has it. Elsewhere git would write, and read what it runs, where the command could not.
         text = os.fsdecode(value or b"")
         real = followed(os.path.join(os.path.dirname(path), text))
-        return _PLAIN.fullmatch(text) is None or not is_in(real, places)
+        # One that we read in another way than git is not looked at later.
+        return _PLAIN.fullmatch(text) is None or not is_in(real, places) or text not in _trees_in(data)
     return may_run(key, value)
 
 
