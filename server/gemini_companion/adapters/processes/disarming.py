@@ -145,10 +145,8 @@ class Disarmer:
         for (kind, path), value in new.items():
             if kind == "todo":
                 continue  # it is told: a rebase of the person's, or of this chat, may be under way
-            if kind == "leads" and (
-                ("settings", path) in new
-                or (isinstance(value, Led) and all(is_in(place, places) for place in value.places))
-            ):
+            is_led_inside = isinstance(value, Led) and all(is_in(place, places) for place in value.places)
+            if kind == "leads" and (("settings", path) in new or is_led_inside):
                 continue  # its settings are judged, or what it leads to is looked at as well
             shown = written_in(path, roots)
             for changes in (False, True):

@@ -14,9 +14,9 @@ def followed(path: str) -> str:
     """The path without links, as far as it exists; the root of the disk for one that nobody can follow.
 
     `os.path.realpath` raises where a link goes, or a folder takes its place, between its being seen and its being read,
-    where a thousand links lead to each other, and where there is a NUL. Nor does the system follow one that is too long.
+    where a thousand links lead to each other, and where there is a NUL.
     """
-    if len(path) > _LONGEST:  # to follow it step by step takes minutes
+    if len(path) > _LONGEST:  # the system does not follow it; step by step takes minutes
         return os.sep
     for _ in range(_TRIES):
         try:
