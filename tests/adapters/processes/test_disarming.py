@@ -474,6 +474,16 @@ async def test_a_link_that_the_person_replaces_while_a_command_runs_stays_replac
     assert (link.readlink(), list(desk.work.glob(".vscode.*"))) == (Path("new"), [])
 
 
+async def test_what_is_replaced_in_many_repositories_is_noticed(desk: Desk) -> None:
+    many = [desk.work / f"r{at}" for at in range(80)]
+    for folder in many:
+        desk.git(desk.work, "init", "-q", folder.name)
+    running = await desk.start("sleep 600")
+    for folder in many:
+        desk.git(folder, "config", "alias.st", "!git status")
+    assert "60 more" in (await running.stop()).disarmed[-1]
+
+
 async def test_commands_that_run_beside_each_other_share_descriptors(desk: Desk) -> None:
     for at in range(20):
         desk.git(desk.work, "init", "-q", f"r{at}")

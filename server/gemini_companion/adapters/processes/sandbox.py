@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import subprocess
@@ -12,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -146,8 +146,12 @@ class _Pins:
         """The device and the number of what has a path. Raises `OSError`."""
         descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
         number = _number(os.fstat(descriptor))
-        if self._open.setdefault(number, descriptor) != descriptor:
+        if number in self._open or len(self._open) >= _MOST_PINNED:
             os.close(descriptor)
+        else:
+            self._open[number] = descriptor
+        if number not in self._open:
+            raise OSError(errno.EMFILE, "too many are held", path)
         self._users[number] += 1
         return number
 
@@ -285,9 +289,11 @@ class Sandboxes:
             fixed += (bubblewrap.Hold(path, shown=made) for path, made in lists)
         is_staged = is_shared and reaper.can_stage()
         staged = _staged(held.places, [*fixed, *(bubblewrap.Hold(path) for path, _ in links)]) if is_staged else ()
-        pinned = (*held.repositories, *(path for path, is_fixed, _ in fixed if is_fixed), *(path for path, _ in links))
+        pinned = (*held.repositories, *(path for path, _ in links))
+        # Nobody replaces a `commondir` but with the folder that it is in.
+        pinned += tuple(path for path, is_fixed, _ in fixed if is_fixed and os.path.basename(path) != "commondir")
         with self._looking:
-            for path in islice(dict.fromkeys(pinned), _MOST_PINNED):
+            for path in dict.fromkeys(pinned):
                 with suppress(OSError):
                     look.pins[path] = self._pins.take(path)
         arguments = bubblewrap.arguments(
@@ -564,8 +570,8 @@ class Sandboxes:
 
 _OF_HOME: Final = " In your home folder no names can be made, and what begins with a dot cannot be changed."
 _TEMPORARY: Final = ("TMPDIR", "TEMP", "TMP")
-_MOST_PINNED: Final = 200
-"""Things whose replacement is noticed, in each workspace: each is a descriptor."""
+_MOST_PINNED: Final = 500
+"""Things whose replacement is noticed: each is a descriptor, and many a system lets a process have a thousand."""
 _MOST_IGNORED: Final = 1_000_000
 """Bytes of a list of what a repository ignores."""
 
