@@ -9,6 +9,7 @@ import errno
 import logging
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -168,6 +169,89 @@ async def test_what_can_still_be_read_of_a_damaged_file_is_taken_over(database: 
         assert any(".broken-" in path.name and read(path) == bytes(data) for path in database.parent.iterdir())
 
 
+@pytest.mark.parametrize("change", [b"\xbd", b"x", b"\x00", b"\xe2"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        b"CREATE TABLE sessions",
+        b"session_id TEXT PRIMARY KEY NOT NULL, title",
+        b'CREATE TABLE "log"',
+        b"json BLOB NOT NULL, PRIMARY KEY",
+        b"sessions_by_timesessions",
+        b"event_numbersevent_numbers",
+        b"VIRTUAL TABLE texts USING fts5",
+        b"unredacted ON log",
+        b"sealed BLOB NOT NULL",
+    ],
+)
+async def test_one_byte_of_what_the_file_says_of_its_tables_locks_no_chat_away(
+    database: Path, make_store: MakeStore, word: bytes, change: bytes
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await filled(make_store)
+        data = bytearray(read(database))
+        place = data.index(word) + len(word) - 3
+        data[place : place + 1] = change
+        write(database, bytes(data))
+        said: list[str] = []
+        store = make_store(notify=said.append)
+        await store.list()
+        for name in ("a", "b"):
+            assert len(await seqs(store, name)) == 200
+            await store.hold(name)
+            await store.append(name, [prompt(201, "later words")])
+        await store.create(meta("c"), [prompt(1)])
+        assert {one.session_id for one in (await store.list(query="later words")).sessions} == {"a", "b"}
+        assert not any("fresh" in path.name or ".new" in path.name for path in database.parent.iterdir())
+        if said:  # some bytes change nothing that matters
+            (sentence,) = said
+            assert "400 entries of 2 sessions could be taken over." in sentence
+
+
+async def test_entries_that_only_an_index_has_lost_are_taken_over(database: Path, make_store: MakeStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await filled(make_store)
+        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+            connection.execute("DELETE FROM log WHERE session_id = 'b' AND seq = 7")
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute("CREATE TABLE other (session_id TEXT, seq INTEGER, PRIMARY KEY (session_id, seq))")
+            connection.execute(
+                "INSERT INTO other (rowid, session_id, seq) SELECT rowid, session_id, seq FROM log WHERE seq != 5"
+            )
+            (root,) = connection.execute(
+                "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_other_1'"
+            ).fetchone()
+            connection.execute("UPDATE sqlite_schema SET rootpage = ? WHERE name = 'sqlite_autoindex_log_1'", (root,))
+            connection.execute("DELETE FROM sqlite_schema WHERE tbl_name = 'other'")
+        said: list[str] = []
+        store = make_store(notify=said.append)
+        assert await seqs(store, "a") == list(range(1, 201))
+        assert await seqs(store, "b") == [*range(1, 7), *range(8, 201)]
+        assert len(said) == 2, said
+        assert "399 entries of 2 sessions could be taken over" in said[0]
+        assert "lost 1 entry (number 7)" in said[1]
+
+
+async def test_entries_that_are_gone_without_a_trace_are_told_of_once(database: Path, make_store: MakeStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(title="Marmots"), [prompt(number, f"words {number}") for number in range(1, 10)])
+        await store.recall.index()
+        await store.close()
+        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+            connection.execute("DELETE FROM log WHERE seq IN (3, 8, 9)")
+        said: list[str] = []
+        store = make_store(notify=said.append)
+        for _ in range(2):
+            assert await seqs(store) == [1, 2, 4, 5, 6, 7]
+        (sentence,) = said
+        assert "“Marmots” lost 3 entries (numbers 3, 8, 9)" in sentence
+        assert not any(".broken-" in path.name for path in database.parent.iterdir())
+        await store.hold("s1")
+        await store.append("s1", [prompt(8, "and on")])
+        assert await seqs(store) == [1, 2, 4, 5, 6, 7, 8]
+
+
 async def test_a_damaged_file_stays_where_it_is_while_there_is_no_room_for_a_new_one(
     database: Path, make_store: MakeStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,7 +262,7 @@ async def test_a_damaged_file_stays_where_it_is_while_there_is_no_room_for_a_new
         write(database, bytes(data))
         store = make_store()
 
-        def full(*_arguments: object) -> tuple[int, int]:
+        def full(*_arguments: object, **_named: object) -> tuple[int, int]:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         with monkeypatch.context() as patch:

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Final
 from gemini_companion.adapters.private_files import close_to_others, create_private_file, make_private_directory
 from gemini_companion.adapters.storage import faults, recall_index, search
 from gemini_companion.adapters.storage.full_text import INDEXES
-from gemini_companion.adapters.storage.schema import FILE_NAME, PROJECT_TABLES, TABLES, check_version, migrate
+from gemini_companion.adapters.storage.schema import (
+    FILE_NAME,
+    PROJECT_TABLES,
+    TABLES,
+    check_version,
+    migrate,
+)
 from gemini_companion.engine.errors import StorageFault
 
 if TYPE_CHECKING:
@@ -52,6 +58,7 @@ class Database:
         self._file: tuple[int, int] | None = None
         self._is_durable = False
         self._is_suspect = False
+        self._is_schema_suspect = False
 
     @property
     def is_open(self) -> bool:
@@ -80,7 +87,9 @@ class Database:
         """Note that a statement failed, and drop the connection or suspect the file if the fault calls for it."""
         code = faults.result_code(fault)
         self._is_suspect = self._is_suspect or code in faults.BROKEN
-        if code in faults.UNUSABLE:
+        # A statement of ours that SQLite does not understand: a column or a table has another name than it was given.
+        self._is_schema_suspect = self._is_schema_suspect or code in faults.MALFORMED
+        if code in faults.UNUSABLE or code == faults.ERROR:
             self.drop()
 
     def drop(self) -> None:
@@ -98,8 +107,6 @@ class Database:
         return status.st_dev, status.st_ino
 
     def _open(self) -> sqlite3.Connection:
-        import sqlite3
-
         make_private_directory(self.directory)
         close_to_others(self.directory)
         with suppress(OSError):  # it may be somebody else's; what is ours is closed either way
@@ -108,12 +115,14 @@ class Database:
             if not os.path.exists(self.path) and os.path.exists(self._fresh):
                 os.rename(self._fresh, self.path)  # the process ended between the two renames of `_renewed`
             try:
-                connection = _prepared(self.path, is_suspect=self._is_suspect)
-            except sqlite3.DatabaseError as fault:
-                if faults.result_code(fault) not in faults.MALFORMED:
+                connection = _prepared(
+                    self.path, is_suspect=self._is_suspect, is_schema_suspect=self._is_schema_suspect
+                )
+            except Exception as fault:
+                if not faults.is_damage(fault):
                     raise
                 connection = self._renewed()
-        self._is_suspect = False
+        self._is_suspect = self._is_schema_suspect = False
         return connection
 
     def _renewed(self) -> sqlite3.Connection:
@@ -125,7 +134,7 @@ class Database:
 
         connection = _prepared(self._fresh)
         try:
-            sessions, entries, lost = salvage(self.path, connection)
+            sessions, entries, lost = salvage(self.path, connection, scratch=f"{self._fresh}.copy")
         finally:
             connection.close()
         broken = self._put_aside()
@@ -184,10 +193,10 @@ class Database:
             os.close(descriptor)
 
 
-def _prepared(path: str, *, is_suspect: bool = False) -> sqlite3.Connection:
+def _prepared(path: str, *, is_suspect: bool = False, is_schema_suspect: bool = False) -> sqlite3.Connection:
     """A connection to a file of the newest version, created if missing.
 
-    Raises `sqlite3.DatabaseError` if the file is damaged.
+    Raises anything (`faults.is_damage`) if the file is damaged.
     """
     import sqlite3
 
@@ -204,8 +213,8 @@ def _prepared(path: str, *, is_suspect: bool = False) -> sqlite3.Connection:
         migrate(connection)
         for table in (*TABLES, *PROJECT_TABLES, *recall_index.TABLES):
             connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
-        if is_suspect:
-            _check_wholly(connection)
+        if is_suspect or is_schema_suspect:
+            _check(connection, wholly=is_suspect)
         search.teach(connection)
         if is_suspect or not _are_indexes_readable(connection):
             _repair_indexes(connection)
@@ -215,15 +224,17 @@ def _prepared(path: str, *, is_suspect: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def _check_wholly(connection: sqlite3.Connection) -> None:
-    """Raise `sqlite3.DatabaseError` if any table but the full-text index is damaged."""
-    import sqlite3
+def _check(connection: sqlite3.Connection, *, wholly: bool) -> None:
+    """Raise `sqlite3.DatabaseError` if tables are not as they were made, or any row but of the full-text index's is
+    damaged.
+    """
+    from gemini_companion.adapters.storage.salvage import is_as_made
 
-    for table in (*TABLES, *PROJECT_TABLES):
+    if not is_as_made(connection):
+        raise faults.damaged("its tables are not as they were made")
+    for table in (*TABLES, *PROJECT_TABLES) if wholly else ():
         if connection.execute(f"PRAGMA integrity_check ({table})").fetchall() != [("ok",)]:
-            fault = sqlite3.DatabaseError(f"the table {table} is damaged")
-            fault.sqlite_errorcode = faults.CORRUPT
-            raise fault
+            raise faults.damaged(f"the table {table} is damaged")
 
 
 def _are_indexes_readable(connection: sqlite3.Connection) -> bool:

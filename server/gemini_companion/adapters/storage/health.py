@@ -56,7 +56,7 @@ def store_health(directory: Path, seconds: float) -> dict[str, Any]:
             }
             checked = connection.execute("PRAGMA quick_check(5)").fetchall()
             found["check"] = [str(row[0])[:200] for row in checked]
-    except (sqlite3.Error, OSError) as fault:
+    except (sqlite3.Error, OSError, UnicodeDecodeError) as fault:
         found["fault"] = f"{type(fault).__name__}: {fault}"
     return found
 

@@ -72,6 +72,15 @@ def can_be(connection: sqlite3.Connection) -> bool:
     ).fetchone()[0]
 
 
+def newest_of_noted() -> str:
+    """A query for the sessions that are indexed further than their log goes, and where that ends."""
+    newest = _NEWEST.format("recall_sessions")
+    return (
+        f"SELECT session_id, number, {newest} AS newest FROM recall_sessions"
+        f" WHERE typeof(indexed_to) = 'integer' AND number BETWEEN 1 AND {_LAST_NUMBER} AND indexed_to > {newest}"
+    )
+
+
 def remove_impossible(connection: sqlite3.Connection) -> None:
     """Remove what is noted under numbers that cannot be."""
     connection.execute("DELETE FROM recall_sessions WHERE number NOT BETWEEN 1 AND ?", (_LAST_NUMBER,))

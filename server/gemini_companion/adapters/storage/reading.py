@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from gemini_companion.adapters.storage import agent_rows, records
+from gemini_companion.adapters.storage.faults import damaged
 from gemini_companion.adapters.storage.leases import Leases
 from gemini_companion.adapters.storage.newest import read_newest
 from gemini_companion.adapters.storage.vaulted import Vaulted
@@ -42,14 +43,21 @@ class ReadSessions:
 
     async def load_counted(self, session_id: str) -> tuple[SessionMeta, Log, StoredCounts]:
         """The same with what is known of the sizes of its contents."""
+        sought: set[int] = set()
 
         def work(connection: sqlite3.Connection) -> tuple[SessionMeta, records.ReadLog]:
-            return self._meta(connection, session_id), records.read_entries(connection, self._vaulted, session_id)
+            meta, read = self._meta(connection, session_id), records.read_entries(connection, self._vaulted, session_id)
+            if read.missing and not sought and session_id not in self._told:
+                sought.update(read.missing)
+                # The file is opened anew and checked as a whole; what a damaged index hides is taken over.
+                raise damaged(f"{len(read.missing)} entries of {session_id} are not where they were")
+            return meta, read
 
         meta, read = await self.worker.run("read", work)
-        if read.damaged and session_id not in self._told:
+        lost = sorted(sought.difference(entry.seq for entry in read.entries).union(read.damaged))
+        if lost and session_id not in self._told:
             self._told.add(session_id)
-            self._notify(records.what_was_lost(meta, read.damaged, self._directory))
+            self._notify(records.what_was_lost(meta, lost, self._directory))
         return meta, read.entries, read.counts
 
     async def load_newest(self, session_id: str, contents: int) -> tuple[SessionMeta, Log]:

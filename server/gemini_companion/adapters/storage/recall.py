@@ -213,7 +213,7 @@ class SqliteRecall:
                     connection.set_progress_handler(given_up.is_set, _STEPS_OF_A_QUERY)
                     connection.execute("BEGIN")  # one state of the file, whatever is written meanwhile
                     return work(connection)
-            except sqlite3.Error as fault:
+            except (sqlite3.Error, UnicodeDecodeError) as fault:
                 if result_code(fault) in BROKEN:
                     raise _DamagedIndex from fault
                 raise storage_fault(fault, self._path) from fault

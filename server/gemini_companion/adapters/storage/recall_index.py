@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Collection, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,6 +20,7 @@ from gemini_companion.adapters.storage.indexed_sessions import (
     can_be,
     has_gone,
     known_state,
+    newest_of_noted,
     remove_impossible,
     sessions_behind,
     state_of,
@@ -175,10 +176,24 @@ def empty(connection: sqlite3.Connection) -> None:
 
 def repair(connection: sqlite3.Connection) -> None:
     """Have everything indexed anew where something is damaged; vectors are kept unless it may be them."""
+    import sqlite3
+
+    with suppress(sqlite3.DatabaseError):
+        _note_gone(connection)
     if all(is_whole(connection, table) for table in TABLES):
         begin_anew(connection)
     else:
         empty(connection)
+
+
+def _note_gone(connection: sqlite3.Connection) -> None:
+    """Note as lost what is indexed of a log's end and is not in the log: nothing else tells of it any more."""
+    connection.execute(
+        "INSERT INTO damaged_entries (session_id, seq, json)"
+        f" SELECT DISTINCT session_id, seq, x'' FROM ({newest_of_noted()}) JOIN passages"
+        " ON passages.id BETWEEN number << ? AND ((number + 1) << ?) - 1 AND seq > newest",
+        (PLACE_BITS, PLACE_BITS),
+    )
 
 
 _PLAIN_WORD: Final = re.compile(r"(?<![^\x00-\x7f\s])(?<![\w])[A-Za-z0-9]{1,60}(?![\w])(?![^\x00-\x7f\s])")

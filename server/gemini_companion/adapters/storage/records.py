@@ -171,6 +171,10 @@ def read_meta(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str)
     return decode_meta(connection, vaulted, row)
 
 
+_MOST_MISSING: Final = 10_000
+"""Entries beyond the last readable one that are named: a number may be damaged too."""
+
+
 class ReadLog(NamedTuple):
     """A session's log as it was read."""
 
@@ -178,6 +182,8 @@ class ReadLog(NamedTuple):
     """In order, without those that are damaged."""
     damaged: list[int]
     """Numbers of the entries that were lost to damage, now or earlier."""
+    missing: list[int]
+    """Those of them of which no row tells; it may be there, and be found on another way."""
     counts: StoredCounts
     """What is known of the sizes of its contents."""
 
@@ -192,7 +198,17 @@ def read_entries(connection: sqlite3.Connection, vaulted: Vaulted, session_id: s
         entries.append(entry)
         if isinstance(entry, ContentEntry):
             checksums[entry.seq] = crc32(raw)
-    return ReadLog(entries, sorted(damaged), read_counts(connection, session_id, checksums))
+    missing = _missing({*damaged, *(entry.seq for entry in entries)}, newest_seq(connection, session_id))
+    return ReadLog(entries, sorted({*damaged, *missing}), missing, read_counts(connection, session_id, checksums))
+
+
+def _missing(there: set[int], newest: int) -> list[int]:
+    """Numbers that the log must have had: they go on by one up to the newest, which a damaged index may still name."""
+    last = max(there, default=0)
+    return [
+        *(range(last + 1, min(newest, last + _MOST_MISSING) + 1)),
+        *([seq for seq in range(1, last) if seq not in there] if len(there) < last else ()),
+    ]
 
 
 def decoded_rows(

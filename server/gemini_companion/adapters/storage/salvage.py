@@ -1,20 +1,22 @@
-"""Copying what can still be read of a damaged file."""
+"""Whether a file is damaged, and copying what can still be read of one that is."""
 
 from __future__ import annotations
 
 import logging
+import os
+import shutil
+import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import closing, suppress
+from typing import Any, Final
 
 import msgspec
 
+from gemini_companion.adapters.private_files import create_private_file
 from gemini_companion.adapters.storage.log_rows import insert_spans, spans_between, spans_of
 from gemini_companion.adapters.storage.records import bare_meta
+from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate, version_of
 from gemini_companion.sessions.ports import SessionMeta
-
-if TYPE_CHECKING:
-    import sqlite3
 
 _log = logging.getLogger(__name__)
 
@@ -33,25 +35,26 @@ _TABLES: Final = {
 }
 """Tables that are copied as they are. Events are only for replay, the indexes are made anew."""
 
+_DAMAGE: Final = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a damaged file raises; the second where SQLite quotes the damage (`faults.result_code`)."""
+
 _OLD_NAMES: Final = {"log": "entries"}
 """What version 0.1 called a table."""
 
 
-def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int, int]:
+def salvage(broken: str, connection: sqlite3.Connection, *, scratch: str) -> tuple[int, int, int]:
     """Copy the readable rows of the file `broken` into the empty tables of `connection`.
 
+    `scratch` is the path of a copy that is made, and removed, where only what the file says of its tables is damaged.
     Returns the numbers of sessions, of entries, and of entries that are known to be lost, which are noted in
     `damaged_entries`.
     """
-    import sqlite3
-
     counts: dict[str, int] = {}
     connection.execute("BEGIN IMMEDIATE")
     source: sqlite3.Connection | None = None
     try:
-        with suppress(sqlite3.DatabaseError):
-            source = sqlite3.connect(f"file:{_quoted(broken)}?mode=ro", uri=True, isolation_level=None)
-            source.text_factory = connection.text_factory
+        with suppress(*_DAMAGE):
+            source = _source(broken, connection, scratch)
         for table, columns in _TABLES.items():
             marks = ", ".join("?" * len(columns))
             rows = _readable_rows(source, _name_in(source, table), columns) if source else iter(())
@@ -71,48 +74,129 @@ def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int, int]
     finally:
         if source is not None:
             source.close()
+        _remove(scratch)
     return counts["sessions"], counts["log"] + found, lost
+
+
+def _made_anew() -> sqlite3.Connection:
+    """An empty database of the newest version, in memory."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection)
+    return connection
+
+
+def is_as_made(connection: sqlite3.Connection) -> bool:
+    """Whether a file of the newest version has each table and index that this program makes, and their columns.
+
+    One changed byte in what the file says of a table gives a column another name. Raises anything if that is damaged
+    so that it cannot be read.
+    """
+    with closing(_made_anew()) as reference:
+        return _columns(reference) <= _columns(connection)
+
+
+def _columns(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+    """Of each table the names of its columns, of each index its own."""
+    found: set[tuple[str, str]] = set()
+    for name, table, kind in connection.execute("SELECT name, tbl_name, type FROM sqlite_schema").fetchall():
+        if kind == "table":
+            found |= {
+                (name, column) for (column,) in connection.execute("SELECT name FROM pragma_table_xinfo(?)", (name,))
+            }
+        else:
+            found.add((table, name))
+    return found
+
+
+def _source(broken: str, connection: sqlite3.Connection, scratch: str) -> sqlite3.Connection:
+    """The damaged file, for reading; a copy with the tables told anew where the file itself tells them wrongly.
+
+    One byte of that is enough to lock away every row, and the rows are as they were.
+    """
+    source = _reader(broken, connection)
+    try:
+        if is_as_made(source) or version_of(source) != len(MIGRATIONS):
+            return source
+    except _DAMAGE:
+        pass
+    source.close()
+    _remove(scratch)
+    create_private_file(scratch)
+    for suffix in ("", "-wal"):
+        with suppress(FileNotFoundError):
+            shutil.copyfile(broken + suffix, scratch + suffix)
+    with suppress(*_DAMAGE):
+        _tell_tables(scratch, connection)
+        return _reader(scratch, connection)
+    return _reader(broken, connection)
+
+
+def _tell_tables(path: str, connection: sqlite3.Connection) -> None:
+    """Write into a file what the empty one of `connection` says of its tables; where they begin stays as it is.
+
+    Both had the same migrations in the same order, so what is the same table has the same row.
+    """
+    with closing(sqlite3.connect(path, isolation_level=None)) as copy:
+        copy.execute("PRAGMA writable_schema = ON")
+        for _ in range(
+            2
+        ):  # the first statement fails where the tables cannot be understood, the next takes what is left
+            with suppress(*_DAMAGE):
+                copy.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        if version_of(copy) != len(MIGRATIONS):
+            return
+        told = "SELECT type, name, tbl_name, sql, rowid FROM sqlite_schema"
+        copy.executemany(
+            "UPDATE sqlite_schema SET type = ?, name = ?, tbl_name = ?, sql = ? WHERE rowid = ?",
+            connection.execute(told),
+        )
+
+
+def _reader(path: str, connection: sqlite3.Connection) -> sqlite3.Connection:
+    source = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, isolation_level=None)
+    source.text_factory = connection.text_factory
+    return source
+
+
+def _remove(path: str) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            os.unlink(path + suffix)
 
 
 def _name_in(source: sqlite3.Connection, table: str) -> str:
     """The table's name in the damaged file, which an earlier version may have written."""
-    import sqlite3
-
     try:
         source.execute(f"SELECT 1 FROM {table} LIMIT 1")
     except sqlite3.OperationalError:
         return _OLD_NAMES.get(table, table)
-    except sqlite3.DatabaseError:
+    except _DAMAGE:
         return table
     return table
 
 
 def _names_in(source: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> str:
     """The columns as they are to be selected: an earlier version has no `redacted`, and nothing is so there."""
-    import sqlite3
-
     try:
         source.execute(f"SELECT redacted FROM {table} LIMIT 0")
     except sqlite3.OperationalError:
         return ", ".join("0 AS redacted" if column == "redacted" else column for column in columns)
-    except sqlite3.DatabaseError:
+    except _DAMAGE:
         pass
     return ", ".join(columns)
 
 
 def _readable_rows(source: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
     """Rows from the front until one cannot be read, then from the back."""
-    import sqlite3
-
     names = _names_in(source, table, columns)
     last = -1
     try:
         for row in source.execute(f"SELECT rowid, {names} FROM {table} NOT INDEXED ORDER BY rowid"):
             last = row[0]
             yield row[1:]
-    except sqlite3.DatabaseError:
+    except _DAMAGE:
         _log.warning("The table %s of the damaged store cannot be read past row %d.", table, last)
-        with suppress(sqlite3.DatabaseError):
+        with suppress(*_DAMAGE):
             for row in source.execute(
                 f"SELECT rowid, {names} FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid DESC", (last,)
             ):
@@ -123,13 +207,11 @@ def _single_entries(source: sqlite3.Connection, table: str, connection: sqlite3.
     """Copy one by one the entries that the file's own index names and that are missing so far; returns how many could
     be read, and how many could not.
     """
-    import sqlite3
-
     columns = ", ".join(_TABLES["log"])
     selected = _names_in(source, table, _TABLES["log"])
     known = set(connection.execute("SELECT session_id, seq FROM log"))
     keys: list[tuple[str, int]] = []
-    with suppress(sqlite3.DatabaseError):
+    with suppress(*_DAMAGE):
         keys.extend(
             key
             for key in source.execute(f"SELECT session_id, seq FROM {table} ORDER BY session_id, seq")
@@ -139,13 +221,13 @@ def _single_entries(source: sqlite3.Connection, table: str, connection: sqlite3.
     for key in keys:
         try:
             row = source.execute(f"SELECT {selected} FROM {table} WHERE session_id = ? AND seq = ?", key).fetchone()
-        except sqlite3.DatabaseError:
+        except _DAMAGE:
             row = None
         if row is not None and row[:2] == key:
             connection.execute(f"INSERT OR IGNORE INTO log ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
             found += 1
         else:
-            connection.execute("INSERT INTO damaged_entries (session_id, seq, json) VALUES (?, ?, x'')", key)
+            connection.execute("INSERT OR IGNORE INTO damaged_entries (session_id, seq, json) VALUES (?, ?, x'')", key)
     return found, len(keys) - found
 
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
-from gemini_companion.adapters.storage.faults import BROKEN, result_code, storage_fault
+from gemini_companion.adapters.storage.faults import MALFORMED, result_code, storage_fault
 from gemini_companion.engine.errors import InvalidInput, StorageFault
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _do(database: Database, jobs: list[_Job], *, is_second_try: bool = False) ->
         if len(jobs) > 1:
             for job in jobs:
                 _do(database, [job])
-        elif result_code(fault) in BROKEN and not is_second_try:
+        elif result_code(fault) in MALFORMED and not is_second_try:
             _do(database, jobs, is_second_try=True)  # on what was salvaged of the damaged file
         else:
             jobs[0].fault = _translated(fault, database.path)
@@ -265,7 +265,7 @@ def _transact(database: Database, jobs: list[_Job]) -> None:
             connection.execute("SAVEPOINT job")
             try:
                 job.value = job.work(connection)
-            except sqlite3.Error:
+            except (sqlite3.Error, UnicodeDecodeError):
                 raise
             except Exception as fault:
                 connection.execute("ROLLBACK TO job")
@@ -282,7 +282,7 @@ def _transact(database: Database, jobs: list[_Job]) -> None:
 def _translated(fault: BaseException, path: str) -> BaseException:
     import sqlite3
 
-    if isinstance(fault, sqlite3.Error | OSError):
+    if isinstance(fault, sqlite3.Error | OSError | UnicodeDecodeError):
         translated = storage_fault(fault, getattr(fault, "filename", None) or path)
         translated.__cause__ = fault
         return translated
