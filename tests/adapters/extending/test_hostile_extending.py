@@ -55,6 +55,23 @@ async def test_of_ten_thousand_files_a_bounded_number_counts_and_that_is_told(pl
     assert any("not this one" in one.message or "not all count" in one.message for one in read.problems)
 
 
+@pytest.mark.parametrize("line", ["a." * 60_000 + "a = 1", "[" + "a." * 60_000 + "a]", '"a" . ' * 20_000 + "a = 1"])
+async def test_a_key_of_thousands_of_parts_costs_its_own_file_and_is_not_parsed(
+    places: Places, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tomllib
+
+    seen: list[int] = []
+    parse = tomllib.loads
+    monkeypatch.setattr("tomllib.loads", lambda text: seen.append(len(text)) or parse(text))
+    (places.theirs / "slow.toml").write_text(f'prompt = "x"\n{line}\n')
+    (places.theirs / "long.toml").write_text('prompt = "' + "One sentence. Another, e.g. this. " * 200 + '"')
+    read = await places.commands()
+    assert [file.name for file in read.files] == ["long"]
+    assert [one.message for one in read.problems if "too many parts" in one.message]
+    assert max(seen) < 10_000
+
+
 async def test_a_file_of_a_hundred_megabytes_is_not_opened(places: Places) -> None:
     with (places.theirs / "huge.toml").open("wb") as file:
         file.truncate(100 * 2**20)

@@ -127,6 +127,17 @@ def export() -> dict[str, Any]:
     return json.loads("".join(text_of(encode_session(META, (), (), "companion"))))
 
 
+def test_a_title_of_a_file_is_a_line_of_500_characters_without_signs_that_steer() -> None:
+    title = "Mend it\x1b]0;owned\x07\x1b[2J\u202e\n" + "t" * 50_000
+    written = {**export(), "meta": {**export()["meta"], "title": title}}
+    foreign = {"sessionId": "s", "projectHash": "p", "messages": [], "summary": title}
+    for session in (read(written), read(foreign)):
+        assert session.title.startswith("Mend it")
+        assert len(session.title) == 500
+        assert not any(sign in session.title for sign in "\x1b\x07\u202e\n")
+        assert session.meta is None or session.meta.title == session.title
+
+
 PROMPT: dict[str, Any] = {
     "type": "prompt",
     "id": "e",

@@ -22,6 +22,10 @@ MAX_FILES: Final = 1_000
 MAX_PROBLEMS: Final = 50
 """Bad files that are told of."""
 _ENDING: Final = ".toml"
+_DOTS_IN_KEYS: Final = re.compile(r"[\w\"'-][ \t]*+\.(?=[ \t]*+[\w\"'-])")
+"""In a text sentences and names count too, which costs nothing below the bound."""
+_MOST_STEPS: Final = 1_000_000
+"""A key of a thousand parts: some 60 ms of the parser's, on a thread. No prompt has a thousand sentences in a line."""
 _AT_LINE: Final = re.compile(r" \(at line (\d+), column \d+\)$")
 
 
@@ -147,6 +151,9 @@ def _file(place: _Place, found: FoundFile, parsed: Definition) -> CommandFile:
 def _definition(text: str) -> Definition:
     import tomllib
 
+    # `tomllib` takes the square of a key's parts; 120 kB of `a.a.a.…` kept it busy for minutes.
+    if sum(len(_DOTS_IN_KEYS.findall(line)) ** 2 for line in text.splitlines()) > _MOST_STEPS:
+        raise _Bad("its keys have too many parts, with dots between them")
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as fault:

@@ -6,6 +6,7 @@ from typing import cast
 
 import msgspec
 
+from gemini_companion.engine.commands.naming import flattened
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.decode import decode_contents, decode_parts, mismatch
 from gemini_companion.engine.history.part import text_of
@@ -13,6 +14,9 @@ from gemini_companion.sessions.interchange import companion, gemini_cli
 from gemini_companion.sessions.interchange.compressed import places_of
 from gemini_companion.sessions.interchange.imported import ImportedSession
 from gemini_companion.sessions.interchange.json_document import parse_json
+
+LONGEST_TITLE = 500
+"""Characters, as in `protocol.types.Title`."""
 
 _WHAT_IS_READ = (
     "A session file is an array of contents, an object with history, an export of this program, or a Gemini CLI session"
@@ -28,9 +32,13 @@ def decode_session_file(data: bytes, name: str) -> ImportedSession:
     and column.
     """
     try:
-        return _decode(data, is_jsonl=name.endswith(".jsonl"))
+        session = _decode(data, is_jsonl=name.endswith(".jsonl"))
     except InvalidInput as fault:
         raise InvalidInput(f"{name}: {fault.message}", path=fault.path, hint=fault.hint or _WHAT_IS_READ) from None
+    # It is shown in lists and written to terminals. Whoever wrote the file keeps to none of our limits.
+    title = flattened(session.title, LONGEST_TITLE) if session.title else session.title
+    meta = msgspec.structs.replace(session.meta, title=title or "") if session.meta else None
+    return msgspec.structs.replace(session, title=title, meta=meta)
 
 
 def _decode(data: bytes, *, is_jsonl: bool) -> ImportedSession:
