@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import stat
 from collections.abc import Callable, Collection, Sequence
 from itertools import count
-from typing import Final
+from typing import BinaryIO, Final
 
 from gemini_companion.engine.errors import StorageFault
 
@@ -122,12 +123,20 @@ def replace_private_file(path: str, data: bytes) -> None:
             os.close(folder)
 
 
+def open_private_file(path: str) -> BinaryIO:
+    """A plain file for reading. Raises `OSError` for any other, also for a link: opening a pipe may never end."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return open(descriptor, "rb")
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "no plain file", path)
+
+
 def read_private_file(path: str) -> bytes | None:
     """The bytes of a plain file; `None` if it cannot be read or is a link."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        with open(descriptor, "rb") as file:
-            return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        with open_private_file(path) as file:
+            return file.read()
     except OSError:
         return None
 

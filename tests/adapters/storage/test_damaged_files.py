@@ -8,7 +8,9 @@ import asyncio
 import errno
 import logging
 import os
+import shutil
 import sqlite3
+import stat
 from contextlib import closing
 from pathlib import Path
 
@@ -384,3 +386,76 @@ def test_each_migration_is_made_once_and_a_failing_one_changes_nothing() -> None
         assert connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (2,)
     finally:
         connection.close()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device", "link to itself"])
+async def test_what_is_no_file_in_the_place_of_the_store_is_put_aside_and_said(
+    database: Path, make_store: MakeStore, kind: str
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await filled(make_store)
+        database.unlink()
+        if kind == "pipe":
+            os.mkfifo(database)
+        elif kind == "folder":
+            database.mkdir()
+        else:
+            database.symlink_to("/dev/zero" if kind == "device" else database)
+        said: list[str] = []
+        store = make_store(notify=said.append)
+        await store.create(meta("new"), [prompt(1)])
+        assert await seqs(store, "new") == [1]
+        (sentence,) = said
+        assert "there was no file" in sentence
+        assert "backup" in sentence
+        assert len([path for path in database.parent.iterdir() if ".broken-" in path.name]) == 1
+
+
+async def test_an_empty_file_beside_files_of_chats_is_said_to_have_lost_them(
+    database: Path, make_store: MakeStore
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        said: list[str] = []
+        first = make_store(notify=said.append)
+        await first.create(meta(), [prompt(1)])
+        await first.close()
+        assert said == []
+        write(database, b"")
+        (database.parent / "files" / "s1").mkdir(parents=True)
+        store = make_store(notify=said.append)
+        assert not (await store.list()).sessions
+        (sentence,) = said
+        assert "is empty, though files of earlier chats are beside it" in sentence
+
+
+async def test_changes_that_a_damaged_log_ends_before_are_said_to_be_lost(
+    tmp_path: Path, database: Path, make_store: MakeStore
+) -> None:
+    """As a process is killed: what it wrote last stands in the log alone."""
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), [prompt(1)])
+        with closing(sqlite3.connect(database)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        for number in range(2, 8):
+            await store.append("s1", [prompt(number, "y" * 900)])
+        whole = tmp_path / "whole"
+        shutil.copytree(database.parent.parent, whole / "projects")
+        log = bytearray(read(whole / "projects" / "default" / "sessions.db-wal"))
+        (whole / "projects" / "default" / "sessions.db-shm").unlink()
+        rotten = tmp_path / "rotten"
+        shutil.copytree(whole, rotten)
+        log[len(log) // 2] ^= 0xFF
+        write(rotten / "projects" / "default" / "sessions.db-wal", bytes(log))
+        said: dict[str, list[str]] = {"whole": [], "rotten": []}
+        for name, folder in (("whole", whole), ("rotten", rotten)):
+            again = make_store(data_dir=folder, notify=said[name].append)
+            there = await seqs(again)
+            assert there[0] == 1
+            assert (there == list(range(1, 8))) == (name == "whole")
+        assert said["whole"] == []
+        (sentence,) = said["rotten"]
+        assert "what was said last may be missing" in sentence
+        (kept,) = (rotten / "projects" / "default").glob("*-wal.broken-*")
+        assert read(kept) == bytes(log)
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o600

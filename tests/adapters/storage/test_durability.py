@@ -287,13 +287,6 @@ async def test_a_file_in_place_of_the_folder_is_named_and_the_store_works_when_i
         assert await seqs(store) == [1]
 
 
-async def test_a_directory_in_place_of_the_file_is_named(database: Path, store: SqliteStore) -> None:
-    async with asyncio.timeout(PATIENCE):
-        write(database / "inside", b"")
-        with pytest.raises(StorageFault, match=r"sessions\.db"):
-            await store.create(meta())
-
-
 async def test_a_file_that_was_removed_meanwhile_is_noticed_and_nothing_is_acknowledged_into_the_void(
     store: SqliteStore, database: Path
 ) -> None:

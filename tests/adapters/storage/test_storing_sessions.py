@@ -286,7 +286,6 @@ async def test_only_the_owner_may_read_what_is_stored_whatever_the_umask(
             ".": 0o700,
             "projects": 0o700,
             project: 0o700,
-            f"{project}/opening.lock": 0o600,
             f"{project}/sessions.db": 0o600,
             f"{project}/sessions.db-wal": 0o600,
             f"{project}/sessions.db-shm": 0o600,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import threading
 from pathlib import Path
@@ -167,3 +168,15 @@ def test_words_that_a_secret_holds_are_not_taken_for_a_piece_of_it(tmp_path: Pat
     vault.text("https://hooks.slack.com/services/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")
     said = "It is written down at https://hooks.slack.com/services/about and in production-database-settings.toml."
     assert vault.text(said).data.decode() == said
+
+
+@pytest.mark.parametrize("name", ["current", "key"])
+def test_a_pipe_in_the_place_of_a_key_keeps_nobody_waiting(name: str, tmp_path: Path) -> None:
+    told: list[str] = []
+    Vault(tmp_path, keyring=lambda: None, finders=()).text(PLANTED[0].text)
+    (key,) = (tmp_path / "vault").glob("*.key")
+    place = key if name == "key" else tmp_path / "vault" / "current"
+    place.unlink()
+    os.mkfifo(place)
+    vault = Vault(tmp_path, keyring=lambda: None, finders=(), notify=told.append)
+    assert PLANTED[0].secret.encode() not in vault.text(PLANTED[0].text).data

@@ -5,8 +5,11 @@ Everything here runs on the writer thread.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import shutil
+import stat
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -15,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from gemini_companion.adapters.private_files import close_to_others, create_private_file, make_private_directory
 from gemini_companion.adapters.storage import faults, recall_index, search
 from gemini_companion.adapters.storage.full_text import INDEXES
+from gemini_companion.adapters.storage.held_store import frames_that_count, last_finished
 from gemini_companion.adapters.storage.schema import (
     FILE_NAME,
     PROJECT_TABLES,
@@ -37,6 +41,9 @@ _OPENING_SECONDS: Final = 10.0
 
 _MAX_JOURNAL: Final = 16 * 1024 * 1024
 """Bytes that the write-ahead log may keep after it was written back."""
+
+_BESIDE: Final = ("files", "versions")
+"""Folders that are there only where there were chats."""
 
 _COMPANIONS: Final = ("", "-wal", "-shm")
 """Suffixes of the files of a database in WAL mode."""
@@ -114,9 +121,14 @@ class Database:
         with self._alone():
             if not os.path.exists(self.path) and os.path.exists(self._fresh):
                 os.rename(self._fresh, self.path)  # the process ended between the two renames of `_renewed`
+            self._make_way()
+            finished = last_finished(self.path)
             try:
                 connection = _prepared(
-                    self.path, is_suspect=self._is_suspect, is_schema_suspect=self._is_schema_suspect
+                    self.path,
+                    is_suspect=self._is_suspect,
+                    is_schema_suspect=self._is_schema_suspect,
+                    once_read=lambda: self._tell_lost_changes(finished),
                 )
             except Exception as fault:
                 if not faults.is_damage(fault):
@@ -124,6 +136,46 @@ class Database:
                 connection = self._renewed()
         self._is_suspect = self._is_schema_suspect = False
         return connection
+
+    def _make_way(self) -> None:
+        """Put aside what is no file, and say it where an empty one has taken the place of a store."""
+        try:
+            status = os.stat(self.path)
+        except FileNotFoundError:
+            return  # a link may lead to a disk that is not there yet
+        except OSError as fault:
+            if fault.errno != errno.ELOOP:
+                raise
+            status = None
+        if status is None or not stat.S_ISREG(status.st_mode):
+            aside = self._put_aside()
+            self._tell(
+                f"Where the session store was there was no file. What was there was put aside as {aside}, and a new"
+                " store was begun. If you have a backup of that folder, put its files back."
+            )
+        elif status.st_size == 0 and any(_has_entries(os.path.join(self.directory, name)) for name in _BESIDE):
+            self._tell(
+                f"The session store {self.path} is empty, though files of earlier chats are beside it: those chats are"
+                " not in it any more. If you have a backup of that folder, end Gemini Companion and put its files back."
+            )
+
+    def _tell_lost_changes(self, finished: int) -> None:
+        """Say that the end of the log of changes is damaged: SQLite goes on as if the log ended there."""
+        counted = frames_that_count(self.path)
+        if counted is None or counted >= finished:
+            return
+        kept = f"{self.path}-wal.broken-{self._stamp()}"
+        with suppress(OSError):
+            shutil.copyfile(f"{self.path}-wal", kept)
+            os.chmod(kept, 0o600)
+        self._tell(
+            "The last changes to the chats of this project could not be read, for the disk damaged them: what was said"
+            f" last may be missing. The damaged file is kept as {kept}. Check the disk."
+        )
+
+    def _tell(self, message: str) -> None:
+        _log.error(message)
+        self._notify(message)
 
     def _renewed(self) -> sqlite3.Connection:
         """A connection to a new file with what could be read of the damaged one, which is then moved aside."""
@@ -144,21 +196,22 @@ class Database:
             f" could be taken over{f', {lost} could not' if lost else ''}. Check the disk, and export the chats that"
             " matter to you."
         )
-        _log.error(message)
-        self._notify(message)
+        self._tell(message)
         return _prepared(self.path)
 
     def _put_aside(self) -> str:
-        import time
-
-        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(self._now() / 1000))
-        broken = f"{self.path}.broken-{stamp}"
-        while os.path.exists(broken):
+        broken = f"{self.path}.broken-{self._stamp()}"
+        while os.path.lexists(broken):
             broken += "-again"
         for companion in reversed(_COMPANIONS):  # the file itself last: without it the others are useless
             with suppress(FileNotFoundError):
                 os.rename(self.path + companion, broken + companion)
         return broken
+
+    def _stamp(self) -> str:
+        import time
+
+        return time.strftime("%Y%m%dT%H%M%S", time.gmtime(self._now() / 1000))
 
     @contextmanager
     def _alone(self) -> Generator[None]:
@@ -168,9 +221,7 @@ class Database:
         except ImportError:  # Windows, where a file that another process has open cannot be put aside anyway
             yield
             return
-        lock = os.path.join(self.directory, "opening.lock")
-        create_private_file(lock)
-        descriptor = os.open(lock, os.O_RDWR)
+        descriptor = os.open(self.directory, os.O_RDONLY)  # a lock's file could be no file
         try:
             pause = threading.Event()
             for attempt in range(int(_OPENING_SECONDS * 20)):
@@ -193,8 +244,16 @@ class Database:
             os.close(descriptor)
 
 
-def _prepared(path: str, *, is_suspect: bool = False, is_schema_suspect: bool = False) -> sqlite3.Connection:
+def _prepared(
+    path: str,
+    *,
+    is_suspect: bool = False,
+    is_schema_suspect: bool = False,
+    once_read: Callable[[], None] = lambda: None,
+) -> sqlite3.Connection:
     """A connection to a file of the newest version, created if missing.
+
+    `once_read` is called when SQLite has read the log of changes, and has written nothing yet.
 
     Raises anything (`faults.is_damage`) if the file is damaged.
     """
@@ -205,6 +264,7 @@ def _prepared(path: str, *, is_suspect: bool = False, is_schema_suspect: bool = 
     try:
         connection.text_factory = _lenient_text
         check_version(connection, path)
+        once_read()
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -222,6 +282,14 @@ def _prepared(path: str, *, is_suspect: bool = False, is_schema_suspect: bool = 
         connection.close()
         raise
     return connection
+
+
+def _has_entries(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return next(entries, None) is not None
+    except OSError:
+        return False
 
 
 def _check(connection: sqlite3.Connection, *, wholly: bool) -> None:

@@ -1,6 +1,7 @@
-"""Reading a store that another process keeps locked for good: its file and its log of changes, put together in memory.
+"""A store's file and its log of changes, read without SQLite.
 
-A process that hangs may hold a lock that every reader needs. Nothing is written for it, so nothing is left anywhere.
+A process that hangs may hold a lock that every reader needs: file and log are put together in memory. Nothing is
+written for it, so nothing is left anywhere. And SQLite takes a damaged log for one that ends there, without a word.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import stat
 import sys
 import time
 from array import array
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,6 +34,8 @@ _SALTS_OF_FRAME: Final = slice(8, 16)
 _SUM_OF_LOG: Final = slice(24, 32)
 _SUM_OF_FRAME: Final = slice(16, 24)
 _TOO_LONG: Final = "a process holds the store locked, and reading it without it takes too long"
+_FRAMES_OF_INDEX: Final = slice(16, 20)
+"""How many frames of the log count, in the byte order of the machine ("WAL-mode File Format", chapter 2.1)."""
 _SUMMED_OF_FRAME: Final = 8
 """Bytes of a frame's header that its sum is of, with its page behind them."""
 
@@ -84,15 +88,51 @@ def with_changes(data: bytes, log: bytes, deadline: float) -> bytes:
             if sums != _numbers(header[_SUM_OF_FRAME]):
                 break  # whoever holds it was halted between a header and its page
             pages[int.from_bytes(header[:4], "big")] = page
-            if count := int.from_bytes(header[4:8], "big"):  # the end of a transaction: what the file has from then on
-                made.extend(bytes(max(0, count * size - len(made))))
+            if pages_then := int.from_bytes(
+                header[4:8], "big"
+            ):  # the end of a transaction: what the file has from then on
+                made.extend(bytes(max(0, pages_then * size - len(made))))
                 for number, page in pages.items():
                     made[(number - 1) * size : number * size] = page
-                del made[count * size :]
+                del made[pages_then * size :]
                 pages.clear()
     if len(made) >= _DATABASE_HEADER:
         made[_VERSIONS] = b"\1\1"
     return bytes(made)
+
+
+def last_finished(database: str) -> int:
+    """The number of the last frame of the log that ended a transaction, counted from 1, whether it is damaged or not.
+
+    0 where there is no log, or none that can be read.
+    """
+    last = 0
+    try:
+        with _plain(Path(f"{database}-wal")) as log:
+            header = log.read(_LOG_HEADER)
+            size = int.from_bytes(header[8:12], "big")
+            if size == 0 or size % 8:
+                return 0
+            for number in count(1):
+                log.seek(_LOG_HEADER + (number - 1) * (_FRAME_HEADER + size))
+                frame = log.read(_FRAME_HEADER)
+                if len(frame) < _FRAME_HEADER or frame[_SALTS_OF_FRAME] != header[_SALTS_OF_LOG]:
+                    break  # from here on they are of an earlier time
+                if frame[4:8] != bytes(4):
+                    last = number
+    except OSError:
+        pass
+    return last
+
+
+def frames_that_count(database: str) -> int | None:
+    """How many frames of the log SQLite has found to be whole; `None` if nobody has looked."""
+    try:
+        with _plain(Path(f"{database}-shm")) as index:
+            header = index.read(_FRAMES_OF_INDEX.stop)
+    except OSError:
+        return None
+    return int.from_bytes(header[_FRAMES_OF_INDEX], sys.byteorder) if len(header) == _FRAMES_OF_INDEX.stop else None
 
 
 def _sums(data: memoryview, before: tuple[int, int], order: Literal["little", "big"]) -> tuple[int, int]:
@@ -120,11 +160,16 @@ def _state_of(path: Path) -> tuple[int, int, int] | None:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _read(path: Path, deadline: float, most: int = MOST_BYTES) -> bytes:
+def _plain(path: Path) -> BinaryIO:
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path.name} is no plain file")
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return open(descriptor, "rb")
+    os.close(descriptor)
+    raise OSError(f"{path.name} is no plain file")
+
+
+def _read(path: Path, deadline: float, most: int = MOST_BYTES) -> bytes:
+    with _plain(path) as file:
         read = bytearray()
         while piece := file.read(_PIECE):
             read += piece

@@ -15,7 +15,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from gemini_companion.adapters.private_files import make_private_directory, remove_file, replace_private_file
+from gemini_companion.adapters.private_files import (
+    make_private_directory,
+    open_private_file,
+    remove_file,
+    replace_private_file,
+)
 from gemini_companion.adapters.vault.sealing import is_sealed
 from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.tool_entries import MAX_VERSION
@@ -60,7 +65,7 @@ class VersionFiles:
         """The bytes of this digest, `None` if they are gone. Raises `StorageFault` if they are damaged."""
         path = self._path(digest)
         try:
-            with open(path, "rb") as file:
+            with open_private_file(path) as file:
                 packed = self._opened(file.read(MAX_FILE * 2), digest)
         except FileNotFoundError:
             return None
@@ -106,7 +111,7 @@ class VersionFiles:
         for digest in self.all():
             path = self._path(digest)
             try:
-                with open(path, "rb") as file:
+                with open_private_file(path) as file:
                     packed = file.read(MAX_FILE * 2)
                 if not is_sealed(packed):
                     replace_private_file(path, self._closed(packed, digest))
@@ -138,7 +143,7 @@ class VersionFiles:
     def _holds(self, path: str, digest: str, data: bytes) -> bool:
         """Whether the blob is there, whole: one that was damaged is written anew."""
         try:
-            with open(path, "rb") as file:
+            with open_private_file(path) as file:
                 packed = self._opened(file.read(MAX_FILE * 2), digest)
         except FileNotFoundError:
             return False

@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from gemini_companion.adapters.keyrings import KEYRING_SECONDS, AskedKeyring, Keyring, KeyringFault
-from gemini_companion.adapters.private_files import replace_private_file
+from gemini_companion.adapters.private_files import open_private_file, replace_private_file
 
 SERVICE: Final = "gemini-companion"
 """What the keyring's entries are filed under."""
@@ -113,7 +113,7 @@ class Keys:
 
     def _noted(self) -> _Current | None:
         try:
-            with open(os.path.join(self.directory, _CURRENT), "rb") as file:
+            with open_private_file(os.path.join(self.directory, _CURRENT)) as file:
                 noted = msgspec.json.decode(file.read(4096), type=_Current)
         except (OSError, msgspec.DecodeError):
             return None
@@ -121,7 +121,7 @@ class Keys:
 
     def _in_file(self, key_id: str) -> Key | None:
         try:
-            with open(os.path.join(self.directory, f"{key_id}.key"), "rb") as file:
+            with open_private_file(os.path.join(self.directory, f"{key_id}.key")) as file:
                 return _key_of(key_id, file.read(4096).decode().strip(), "file")
         except (OSError, UnicodeDecodeError):
             return None
