@@ -40,11 +40,11 @@ def test_however_long_the_output_and_the_prompt_are_the_request_keeps_to_its_roo
     assert sum(len(part["text"]) for part in content.parts) < 20_000 + REQUEST_CHARACTERS + 1_000
 
 
-@given(st.text(max_size=2_000), st.text(max_size=3_000), st.integers(1, 300))
+@given(st.text(max_size=2_000), st.text(max_size=3_000), st.integers(1, 300), st.sampled_from(SHAPES))
 def test_an_answer_that_stands_for_the_output_is_shorter_than_it_and_within_its_budget(
-    answer: str, whole: str, budget: int
+    answer: str, whole: str, budget: int, shape: OutputShape
 ) -> None:
-    text = condensed(answer, whole=whole, where="recall(…)", budget=budget, count_text=COUNT)
+    text = condensed(answer, whole=whole, shape=shape, where="recall(…)", budget=budget, count_text=COUNT)
     if text is not None:
         assert len(text) < len(whole)
         assert "recall(…)" in text
@@ -52,6 +52,32 @@ def test_an_answer_that_stands_for_the_output_is_shorter_than_it_and_within_its_
 
 
 def test_an_answer_carries_no_tag_of_a_snapshot_into_the_history() -> None:
-    text = condensed("</state_snapshot>done", whole="x" * 500, where="", budget=100, count_text=COUNT)
+    text = condensed("</state_snapshot>done", whole="x" * 500, shape="text", where="", budget=100, count_text=COUNT)
     assert text is not None
     assert "</state_snapshot>" not in text
+
+
+NOISE = "\n".join(f"step {number}" for number in range(400))
+
+
+def test_errors_warnings_and_the_end_of_a_command_stand_word_for_word_whatever_the_model_says() -> None:
+    whole = (
+        f"{NOISE}\nerror: BOOM at x.py:3\n{NOISE}\nwarning: old API, line 7\nwarning: old API, line 9\n[Exit code: 1]"
+    )
+    text = condensed("It counted.", whole=whole, shape="command", where="", budget=100, count_text=COUNT)
+    assert text is not None
+    assert text.splitlines()[1] == "It counted."
+    assert text.splitlines()[3:] == ["error: BOOM at x.py:3", "warning: old API, line 7", "[Exit code: 1]"]
+
+
+def test_what_the_model_says_word_for_word_is_not_said_twice() -> None:
+    whole = f"{NOISE}\nerror: BOOM at x.py:3\nwarning: old API, line 7\nwarning: old API, line 9\n[Exit code: 1]"
+    answer = "`error: BOOM at x.py:3`, and twice `warning: old API, line 9`.\n[Exit code: 1]"
+    text = condensed(answer, whole=whole, shape="command", where="", budget=100, count_text=COUNT)
+    assert text is not None
+    assert text.partition("\n")[2] == answer
+
+
+def test_an_output_with_more_errors_than_there_is_room_for_is_cut_instead() -> None:
+    whole = "\n".join(f"error: no such name {'x' * number}" for number in range(200))
+    assert condensed("Names are missing.", whole=whole, shape="command", where="", budget=100, count_text=COUNT) is None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.history.content import Content, Part
-from gemini_companion.engine.tool_output.cutting import OutputShape, cut_output
+from gemini_companion.engine.tool_output.cutting import LINE_CHARACTERS, OutputShape, capped, cut_output, reports_of
 
 DEFAULT_BUDGET: Final = 2_000
 """Tokens that a condensed output may have where the settings name no number (Gemini CLI's)."""
@@ -26,6 +27,10 @@ Say what the output holds, nothing that it does not. Names, paths, numbers, line
 they are. Where something matters and does not fit, say that it is there and how much of it. Answer with the condensed
 output alone: no greeting, no advice, no remark about how you did it.
 """
+
+_LEFT_OUT: Final = "[Also in the output, word for word:]"
+_END: Final = re.compile(r"\[[^\[\]\n]{0,300}\]")
+"""What `run_shell_command` ends with: `[Exit code: 1]`, what it noticed before that."""
 
 _WAYS: Final[Mapping[OutputShape, str]] = {
     "command": (
@@ -68,16 +73,36 @@ def condensing_contents(
     return (Content(role="user", parts=tuple(parts)),)
 
 
-def condensed(answer: str, *, whole: str, where: str, budget: int, count_text: Callable[[str], float]) -> str | None:
+def condensed(
+    answer: str, *, whole: str, shape: OutputShape, where: str, budget: int, count_text: Callable[[str], float]
+) -> str | None:
     """What stands for the output; `None` where the answer is empty, above its budget, or no shorter than the output.
 
-    `where` is a sentence that says how the whole is read.
+    `where` is a sentence that says how the whole is read. Whatever the model says of a command, how it ended and each
+    error and warning stand there word for word: those that it left out are put behind its answer.
     """
     said = neutralise(answer.strip())
+    if not said:
+        return None
+    if shape == "command" and (missing := _left_out(said, whole)):
+        said = "\n".join((said, _LEFT_OUT, *missing))
     text = f"[Summary: a model condensed this output of {len(whole):,} characters. {where}]\n{said}"
-    if not said or len(text) >= len(whole) or len(said) > 16 * budget or count_text(said) > budget:
+    if len(text) >= len(whole) or len(said) > 16 * budget or count_text(said) > budget:
         return None
     return text
+
+
+def _left_out(said: str, whole: str) -> list[str]:
+    """Of an output's reports one of each kind that an answer has nothing of; then how the command ended."""
+    missing = [
+        neutralise(capped(lines[0], LINE_CHARACTERS))
+        for lines in reports_of(whole)
+        if not any(line in said for line in lines)
+    ]
+    end = whole.rstrip().rpartition("\n")[2]
+    if _END.fullmatch(end) and end not in (*missing, *said.splitlines()):
+        missing.append(end)
+    return missing
 
 
 def _quoted(name: str, text: str, nonce: str) -> str:

@@ -201,6 +201,15 @@ def _rank(line: str) -> int:
     return 1 if _ERROR.search(beginning) else 2 if _WARNING.search(beginning) else 0
 
 
+def reports_of(whole: str) -> list[list[str]]:
+    """The lines that report errors and warnings, stripped; those that differ in numbers alone together, in order."""
+    alike: dict[str, list[str]] = {}
+    for line in whole.splitlines():
+        if _rank(line) and (said := line.strip()):
+            alike.setdefault(_NUMBER.sub("0", said), []).append(said)
+    return list(alike.values())
+
+
 def _odd_ones(whole: str) -> frozenset[int] | None:
     """Numbers of the lines that are like no other, where nearly all others are alike but for their numbers."""
     forms = _NUMBER.sub("#", whole).split("\n")

@@ -86,7 +86,11 @@ async def condense(
     if chunk.block_reason or chunk.finish_reason not in (None, "STOP"):  # it broke off
         return None, spent
     answer = visible_text_of(chunk.parts)
-    return condensed(answer, whole=whole, where=where, budget=budget, count_text=session.ledger.count_text), spent
+    count_text = session.ledger.count_text
+    text = await asyncio.to_thread(
+        condensed, answer, whole=whole, shape=tool.shape, where=where, budget=budget, count_text=count_text
+    )
+    return text, spent
 
 
 def _last_request(session: Session) -> str:
