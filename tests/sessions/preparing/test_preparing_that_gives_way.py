@@ -14,7 +14,7 @@ from gemini_companion.sessions.compression_events import CompressionPrepared, Co
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.surrounding_events import SettingsChanged
 from tests.support.preparing_desk import begin, chat_at, hold_writes, prepared, preview_held, settled, state, within
-from tests.support.scripted_hooks import hook, use
+from tests.support.scripted_hooks import context, hook, use
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
 
@@ -36,7 +36,7 @@ async def test_stopping_a_request_that_took_over_what_was_prepared_begins_no_oth
     assert (slow.asked, session.history.in_force) == (before, {})
 
 
-async def test_a_hook_that_refuses_what_is_prepared_does_not_refuse_the_request_that_took_it_over(
+async def test_a_hook_that_refuses_what_is_prepared_does_not_refuse_what_a_person_asks_for(
     desk: Studio, slow: SlowSummariser
 ) -> None:
     session = await chat_at(desk, 0.85)
@@ -51,7 +51,29 @@ async def test_a_hook_that_refuses_what_is_prepared_does_not_refuse_the_request_
     runner.gate.set()
     result = await asked
     assert (result.status, result.trigger) == ("COMPRESSED", "manual")
-    assert [told["trigger"] for told in runner.told if told["hook_event_name"] == "PreCompress"] == ["auto"]
+    assert [told["trigger"] for told in runner.told if told["hook_event_name"] == "PreCompress"] == ["auto", "manual"]
+
+
+async def test_a_hook_for_what_a_person_asks_for_runs_and_guides_though_a_compression_is_prepared(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    await prepared(desk, slow)
+    runner = use(desk, hook("PreCompress", matcher="manual"))
+    runner.answers = {"c": context("Keep the ports.")}
+    result = await desk.compress()
+    assert (result.status, result.trigger) == ("COMPRESSED", "manual")
+    assert [told["trigger"] for told in runner.told] == ["manual"]
+    assert "Keep the ports." in str(desk.model.requests[-1].contents)
+
+
+async def test_a_hook_for_automatic_compressions_lets_a_person_take_what_is_prepared(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    await prepared(desk, slow)
+    runner = use(desk, hook("PreCompress", matcher="auto"))
+    before = slow.asked
+    assert (await desk.compress()).status == "COMPRESSED"
+    assert (slow.asked, runner.told) == (before, [])
 
 
 async def chat_that_runs(desk: Studio) -> tuple[Session, asyncio.Task[Any]]:

@@ -11,9 +11,9 @@ Two requests never pay for one thing twice. What they meet, and what becomes of 
 | one being prepared | installs its result, or ends it | joins it, or runs beside it | goes on, or joins it (rescue) |
 | one that is prepared | installs it; with a wish, runs by itself | runs by itself | installs it |
 
-A wish is guidance, a strategy, and turns (`compression_state.Wish`). One that still waits heeds the guidance of
-those who join it for the same turns. Where compressions are prepared in the background, a turn's safe point waits for
-a preview only where the prompt does not fit, and installs its result later.
+A wish is guidance, a strategy, and turns (`compression_state.Wish`); a `PreCompress` hook for `manual` counts as one.
+One that still waits heeds the guidance of those who join it for the same turns. Where compressions are prepared in the
+background, a turn's safe point waits for a preview only where the prompt does not fit, and installs its result later.
 
 A preview that is ready and not applied belongs to the person who looks at it: nobody else installs it, and while the
 prompt fits, nothing that nobody asked for is installed over it, until the chat has outgrown it (`Behind.is_outgrown`).
@@ -51,11 +51,13 @@ async def compress(session: Session, *, client: str, wish: Wish = NO_WISH, previ
     if preview:
         return await wait_and_list(session, _preview(session, wish).job, client)
     compression = session.compressions.joinable(wish)
-    if wish != NO_WISH:
+    # A hook that wants to know of what a person asks for, and may guide it, has not been asked about what is prepared.
+    is_by_itself = wish != NO_WISH or session.services.hooks.has(session, "PreCompress", "manual")
+    if is_by_itself:
         background.end(session, "wish")
     if compression is None:
         reused = await _reuse(session, session.compressions.reusable(wish), client)
-        if reused is None and wish == NO_WISH:
+        if reused is None and not is_by_itself:
             reused = await _install_prepared(session, client)
         if reused is not None:
             await list_what_is_done(session)

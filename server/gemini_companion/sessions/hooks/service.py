@@ -100,10 +100,16 @@ class HooksOfSessions:
         self._tasks: dict[asyncio.Task[None], tuple[str, ...]] = {}
         """What runs beside, and the sessions whose next prompts wait for it."""
 
-    def has(self, session: Hooked, event: HookEvent) -> bool:
-        """Whether any hook is set for an event."""
+    def has(self, session: Hooked, event: HookEvent, subject: str | None = None) -> bool:
+        """Whether any hook is set for an event; with a `subject`, whether one would run for that."""
         options = session.services.settings().hooks
-        return any(hook.event == event and options.is_on(hook) for hook in options.hooks)
+        if not any(hook.event == event and options.is_on(hook) for hook in options.hooks):
+            return False
+        if subject is None:
+            return True
+        from gemini_companion.sessions.hooks.firing import wanted_hooks
+
+        return bool(wanted_hooks(options, event, subject, is_trusted=session.services.trusted()).hooks)
 
     async def run(
         self,
