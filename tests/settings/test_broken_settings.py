@@ -48,11 +48,11 @@ def test_a_file_that_breaks_while_it_holds_what_nothing_uses_yet_is_a_problem_an
     assert remark.message.endswith("telemetry.enabled")  # the line of a text that is no longer there would be false
 
 
-def test_a_layer_that_was_never_good_counts_for_nothing(desk: Desk):
+def test_a_wrong_value_costs_its_key_and_nothing_else(desk: Desk):
     desk.user({"model": {"name": "two words", "tokenLimit": 5}})
     loaded = desk.load()
-    assert (loaded.settings.model_name, loaded.settings.token_limit_override) == (None, None)
-    assert "nothing of it" in only_problem(loaded).hint
+    assert (loaded.settings.model_name, loaded.settings.token_limit_override) == (None, 5)
+    assert "what else stands there is in force" in only_problem(loaded).hint
 
 
 def test_the_last_good_state_of_a_broken_layer_loses_with_the_workspaces_trust(desk: Desk):
@@ -100,7 +100,7 @@ def test_a_workspace_folder_that_cannot_be_is_no_obstacle(desk: Desk, folder: st
         assert problem.message.encode()
 
 
-@pytest.mark.parametrize("section", [[], "text", 3, {"model": {"name": 3}}, {"hooks": "x"}])
+@pytest.mark.parametrize("section", [[], "text", 3, {"model": {"name": 3}}, {"model": 3}])
 def test_an_editor_section_that_cannot_be_used_is_reported_and_its_last_one_stays(desk: Desk, section: object):
     desk.load({"model": {"name": "e"}})
     loaded = desk.load(section)
@@ -176,9 +176,9 @@ def test_whatever_the_layers_hold_there_are_settings_and_only_problems_of_ours(
         for problem in loaded.problems:
             assert isinstance(problem, InvalidSettings)
             assert problem.message.encode()
-            assert problem.hint
+            assert problem.message_with_hint
         assert 0 <= loaded.settings.compression_threshold <= 1
         assert loaded.settings.context_file_names
     desk.workspace_file.unlink()
     alone = SettingsLoader(desk.home, [], {"BIG": "x" * 300_000}).reload(False)
-    assert desk.load().settings.model_name == ("good" if alone.problems else alone.settings.model_name)
+    assert desk.load().settings.model_name in ({"good"} if alone.problems else set()) | {alone.settings.model_name}

@@ -43,11 +43,14 @@ def test_ours_go_before_theirs(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(("key", "value"), [("maxAge", "30 days"), ("minRetention", "1y"), ("maxCount", 0)])
-def test_a_value_that_is_none_is_told_and_the_default_holds(desk: Desk, key: str, value: object) -> None:
+def test_a_value_that_is_none_is_told_and_no_session_goes_by_age_until_it_is_mended(
+    desk: Desk, key: str, value: object
+) -> None:
     desk.user({"general": {"sessionRetention": {key: value}}})
     loaded = desk.load()
     assert f"general.sessionRetention.{key}" in only_problem(loaded).message
-    assert loaded.settings.session_retention == DEFAULT
+    kept = loaded.settings.session_retention
+    assert (kept.max_age, kept.max_sessions, kept.max_bytes) == (None, None, None)
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ DIFFERENCES: Final = {
     "set_precedence": "the default of a key is in `Settings`, not in the document: 0.5 there",
     "set_hooks_concat": "defaults of keys that we do not read (`hooksConfig.enabled`, empty lists) are left out",
     "set_env": "the same; a text that names no model would count as not set",
-    "set_broken_user": "Gemini CLI does not start; we tell the place and go on with the rest",
-    "set_wrong_type": "Gemini CLI warns and uses a number as a name; the broken layer is not used here",
+    "set_broken_user": "Gemini CLI does not start; here everything is asked about until the file is mended",
+    "set_wrong_type": "Gemini CLI warns and uses a number as a name; here a wrong value costs its key",
     "set_migrate": "Gemini CLI writes the new keys into the file; here the file stays as it is",
 }
 """Where ours differs from the vectors, and why."""
@@ -45,7 +45,8 @@ def test_settings_come_out_as_they_do_there(tmp_path: Path, case: dict[str, Any]
     given, expected = case["input"], case["expected"]["result"]
     desk, found = load_layers(tmp_path, given)
     if case["id"] in ("set_broken_user", "set_wrong_type"):
-        assert found.document == {}
+        assert found.settings.model_name is None
+        assert found.settings.held == ((str(desk.user_file),) if case["id"] == "set_broken_user" else ())
         assert all(problem.message.startswith(str(desk.user_file)) for problem in found.problems)
         assert found.problems
         return

@@ -271,7 +271,7 @@ def test_a_text_that_nothing_can_hold_is_refused_with_file_line_and_key(desk: De
         problem = only_problem(loaded)
         assert problem.message.startswith(f"{desk.user_file}:1:")
         assert f" {key}: " in problem.message
-        assert loaded.document == {}
+        assert half not in msgspec.json.encode(loaded.document).decode()
 
 
 def test_a_key_that_nothing_can_hold_is_refused_in_words_that_can_be_sent(desk: Desk):

@@ -62,7 +62,9 @@ def test_any_text_is_either_read_or_refused_at_a_place_inside_it(text: str):
 @pytest.mark.parametrize(
     ("text", "line", "column", "what"),
     [
-        ('{\n  "a": 1,\n}', 3, 1, "property name"),
+        ('{\n  "a": 1,,\n}', 2, 10, "property name"),
+        ("{,}", 1, 2, "property name"),
+        ("[1, [,]]", 1, 6, "expecting value"),
         ('{"a": 1 // x\n "b": 2}', 2, 2, "delimiter"),
         ('{\n "a": /* open\n}', 2, 7, "never closed"),
         ('{"a": /*/ 1}', 1, 7, "never closed"),

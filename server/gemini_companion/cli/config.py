@@ -48,10 +48,12 @@ def config(env: Mapping[str, str], options: argparse.Namespace) -> int:
 
 def load_here(env: Mapping[str, str]) -> tuple[SettingsLoader, LoadedSettings, bool]:
     """The settings for the current folder, and whether the user's own file trusts it."""
-    from gemini_companion.wiring.places import home_directory
+    from gemini_companion.settings.last_good import LastGood
+    from gemini_companion.wiring.places import data_directory, home_directory
 
     folder = os.getcwd()
-    loader = SettingsLoader(home_directory(env), (folder,), env)
+    last_good = LastGood(data_directory(env) / "settings", env)
+    loader = SettingsLoader(home_directory(env), (folder,), env, last_good=last_good)
     loaded = loader.reload(trusted=False)
     trusted = is_trusted(None, real_paths(loaded.settings.trusted_folders), real_paths([folder]))
     return loader, loader.reload(trusted=True) if trusted else loaded, trusted

@@ -10,6 +10,7 @@ import msgspec
 
 from gemini_companion.protocol.asking import ConnectionAsker
 from gemini_companion.protocol.connection import ClientFault, Connection
+from gemini_companion.protocol.messages import WARNING
 from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.paths import path_of
 from gemini_companion.protocol.sink import ConnectionSink
@@ -19,12 +20,19 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.settings.service import SettingsService
 
 _SHOW_SECONDS: Final = 20.0
+_GO_ON_SECONDS: Final = 3_600.0
 
 
 class _Shown(msgspec.Struct, frozen=True):
     """LSP's `ShowDocumentResult`."""
 
     success: bool
+
+
+class _Chosen(msgspec.Struct, frozen=True):
+    """LSP's `MessageActionItem`."""
+
+    title: str
 
 
 class Host:
@@ -89,6 +97,22 @@ class Host:
         except (ClientFault, TimeoutError):
             return False
         return shown.success
+
+    async def goes_on_without(self, fault: str) -> bool:
+        """Whether the person says that it goes on without a settings file that cannot be read."""
+        action = "Go On Without It"
+        params = {
+            "type": WARNING,
+            "message": f"{fault.rstrip('.')}. Go on without this file, whatever it forbids, until it is mended?",
+            "actions": [{"title": "Wait Until It Is Mended"}, {"title": action}],
+        }
+        try:
+            chosen = await self.connection.send_request(
+                "window/showMessageRequest", params, _Chosen, timeout=_GO_ON_SECONDS
+            )
+        except (ClientFault, TimeoutError):
+            return False
+        return chosen.title == action
 
     def session_meant(self, session_id: str | None) -> Callable[[], str | None]:
         """Tells, at any time, the session that a request means: the named one, else the client's current one now, or

@@ -144,6 +144,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolOptions
     trusted_folders: tuple[str, ...]
     """Absolute paths as written, `~` resolved, links not."""
+    held: tuple[str, ...] = ()
+    """Files that cannot be read and of which nobody knows what they forbid. As long as there are any, the built-in
+    model answers.
+    """
 
     @property
     def lines_run(self) -> tuple[str, ...]:
@@ -179,11 +183,13 @@ def settle(
     env: Mapping[str, str],
     remote_compression_threshold: float | None = None,
     layers: Iterable[tuple[str, SettingsFile]] = (),
+    held: tuple[str, ...] = (),
 ) -> Settings:
     """The settings that result from the merged layers, the environment and a remote experiment's flag.
 
     The flag (0 to 1) applies only if no layer sets `model.compressionThreshold`; 0, like any number out of range, means
-    unset. `home` replaces a leading `~`. `layers` are the layers one by one, lowest first, for what names its origin.
+    unset. `home` replaces a leading `~`. `layers` are the layers one by one, lowest first, for what names its origin;
+    `held` are files that cannot be read.
     """
     layers = tuple(layers)
     own = _own_variables(env, home)
@@ -246,6 +252,7 @@ def settle(
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         tools=tool_options(merged, layers, lambda folder: os.path.realpath(_resolved(folder, home))),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),
+        held=held,
     )
 
 

@@ -1,7 +1,7 @@
-"""JSON with comments: reading it, and finding the position of a key.
+"""JSON with comments and trailing commas: reading it, and finding the position of a key.
 
-Comments are `//` to the end of the line and `/* */`. They are blanked out rather than cut out, so that every position
-in an error is the position in the file.
+Comments are `//` to the end of the line and `/* */`. They are blanked out rather than cut out, and so is a comma behind
+the last member, which VS Code's own settings may have: every position in an error is the position in the file.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from gemini_companion.settings.objects import KeyPath
 # square.
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\r\n]*|/\*.*?(?P<close>\*/|\Z)', re.DOTALL)
 _TOKEN: Final = re.compile(r'"(?:\\.|[^"\\])*+"?|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+_MAY_TRAIL: Final = re.compile(r",\s*+[}\]]")
 _NOT_A_NEWLINE: Final = re.compile(r"[^\r\n]")
 _INTEGER_DIGITS: Final = 18
 
@@ -39,8 +40,11 @@ def strip_comments(text: str) -> str:
 
 
 def parse(text: str) -> object:
-    """The value of a JSON text with comments. Of equal keys in one object the last counts. Raises `JsonFault`."""
-    plain = strip_comments(text)
+    """The value of a JSON text with comments and trailing commas. Of equal keys in one object the last counts.
+
+    Raises `JsonFault`.
+    """
+    plain = _without_trailing_commas(strip_comments(text))
 
     def refuse(constant: str) -> object:
         offset = next(token.start() for token in _TOKEN.finditer(plain) if token.group() == constant)
@@ -52,6 +56,24 @@ def parse(text: str) -> object:
         raise JsonFault(fault.msg[:1].lower() + fault.msg[1:], fault.pos) from None
     except RecursionError:
         raise JsonFault("nested too deeply", 0) from None
+
+
+def _without_trailing_commas(plain: str) -> str:
+    """The text with a space for each comma between a value and the bracket that closes what it is in."""
+    if not _MAY_TRAIL.search(plain):
+        return plain
+    kept: list[str] = []
+    start, before, last = 0, "", ""
+    comma = -1
+    for token in _TOKEN.finditer(plain):
+        sign = token.group()
+        if sign in "}]" and last == "," and before not in ("", ",", ":", "{", "["):
+            kept += [plain[start:comma], " "]
+            start = comma + 1
+        if sign == ",":
+            comma = token.start()
+        before, last = last, sign
+    return "".join((*kept, plain[start:]))
 
 
 def position(text: str, offset: int) -> tuple[int, int]:

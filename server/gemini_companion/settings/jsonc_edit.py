@@ -233,7 +233,10 @@ def _cut(text: str, outer: _Value, name: str | int) -> str:
     comma = plain.find(",", end, outer.members[names[at + 1]].begin) if at + 1 < len(names) else -1
     if comma >= 0:
         end = comma + 1
-    elif at:
+    else:
+        trailing = plain.find(",", end, outer.end)
+        end = trailing + 1 or end
+    if comma < 0 and at:
         before = outer.members[names[at - 1]].end
         comma = plain.find(",", before, start)
         text = text[:comma] + " " + text[comma + 1 :]

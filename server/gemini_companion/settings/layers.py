@@ -8,7 +8,7 @@ check it, and `objects.merge` lays later ones over earlier ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, Final, cast
 
 from gemini_companion.engine.tokens.limits import is_resource_name, named_model
@@ -73,34 +73,45 @@ def admit(layer: JsonObject, name: LayerName, *, trusted: bool) -> JsonObject:
     Rules that deny are taken from everybody.
     """
     if name == "workspace" and not trusted:
-        return merge(only(layer, admitted(name, trusted=trusted)), denials(layer))
+        paths = admitted(name, trusted=trusted)
+        kept = merge(only(layer, paths), denials(layer))
+        for path in [*paths, RULES]:  # what stands where a section should be is told, and the strictest holds
+            kept = merge(kept, no_section(layer, path))
+        return kept
     kept = layer
     for path in refused(name, trusted=trusted):
         kept = without(kept, path)
     return kept if is_admitted(spelled(RULES), name, trusted=trusted) else merge(kept, denials(layer))
 
 
+def no_section(layer: JsonObject, path: KeyPath) -> JsonObject:
+    """The value that stands in the way to `path` and is no object, at its place; an empty object if there is none."""
+    for length in range(1, len(path)):
+        held = value_at(layer, path[:length])
+        if held is not None and not isinstance(held, dict):
+            return cast("JsonObject", nested(path[:length], held))
+    return {}
+
+
 def unprintable(layer: JsonObject) -> list[Misfit]:
     """Where a layer has a key or a text that no file and no message can hold."""
-    found: list[Misfit] = []
     reason = "holds half of a surrogate pair or a NUL, which no text may"
+    return [Misfit(path, reason) for path, text in texts_of(layer) if _NO_TEXT.search(text)]
 
-    def look(value: object, path: KeyPath) -> None:
-        if isinstance(value, str):
-            if _NO_TEXT.search(value):
-                found.append(Misfit(path, reason))
-        elif isinstance(value, dict):
-            for key, held in cast("JsonObject", value).items():
-                if _NO_TEXT.search(key):
-                    found.append(Misfit((*path, key), reason))
-                else:
-                    look(held, (*path, key))
-        elif isinstance(value, list):
-            for index, held in enumerate(cast("list[object]", value)):
-                look(held, (*path, index))
 
-    look(layer, ())
-    return found[:MISFIT_LIMIT]
+def texts_of(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
+    """The keys and texts of a layer, each with its path; below a key with a bad text there is nothing to see."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, held in cast("JsonObject", value).items():
+            if _NO_TEXT.search(key):
+                yield (*path, key), key
+            else:
+                yield from texts_of(held, (*path, key))
+    elif isinstance(value, list):
+        for index, held in enumerate(cast("list[object]", value)):
+            yield from texts_of(held, (*path, index))
 
 
 def with_model_names(layer: JsonObject) -> JsonObject:

@@ -1,6 +1,8 @@
 """Reading the layers of the settings, repeatedly, without ever failing.
 
-A broken layer is reported, and its last valid content stays in force.
+A value that cannot be used costs its key (`strictness`). Of a layer that cannot be read at all what it last held stays
+in force, also after a restart (`last_good`). Where nothing is known of it, everything is asked about and the built-in
+model answers, until it is mended or the person says that it goes on without it.
 """
 
 from __future__ import annotations
@@ -8,16 +10,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from gemini_companion.engine.errors import InvalidSettings
-from gemini_companion.settings.authority import PERSONAL, WITHOUT_EFFECT, LayerName, key_path
+from gemini_companion.settings.authority import PERSONAL, WITHOUT_EFFECT, LayerName, is_admitted, key_path
 from gemini_companion.settings.effective import Settings, changed_keys, settle
 from gemini_companion.settings.env_files import EnvFiles
 from gemini_companion.settings.environment import Environment
 from gemini_companion.settings.experiments import EXPERIMENTS_VARIABLE, Experiments, experiments_of
+from gemini_companion.settings.last_good import LastGood, state_of
 from gemini_companion.settings.layers import (
     UnusableLayer,
     admit,
@@ -34,13 +37,22 @@ from gemini_companion.settings.layers import (
 from gemini_companion.settings.migrations import migrated
 from gemini_companion.settings.objects import JsonObject, merge
 from gemini_companion.settings.places import SETTINGS_FILE, places
+from gemini_companion.settings.reading import NotAgreed, shown
 from gemini_companion.settings.schema import SettingsFile
 from gemini_companion.settings.sources import EditorSource, FileSource, Source, SystemFileSource
+from gemini_companion.settings.strictness import HELD, TooManyFaults, masked_texts, mended
 from gemini_companion.settings.telemetry import telemetry_of_environment
-from gemini_companion.settings.validation import Misfit, misfits
+from gemini_companion.settings.validation import MISFIT_LIMIT, Misfit
 
-_KEPT: Final = "Correct it and save; until then what it last held without a fault stays in force."
-_IGNORED: Final = "Correct it and save; until then nothing of it is used."
+_KEPT: Final = "Correct it and save; until then what it last held stays in force."
+_REST: Final = "Correct it and save; what else stands there is in force."
+_HELD: Final = (
+    "Correct it and save. Until then everything is asked about, and the built-in model answers, since nobody knows what"
+    " it forbids."
+)
+_ASKS: Final = "Correct it and save. Until then what it may forbid is not known."
+_WITHOUT: Final = "Correct it and save; until then it goes on without it, as you said."
+_NOT_AGREED: Final = "Until then what it held before counts."
 _NO_FLAGS: Final = "Correct the file that GEMINI_EXP names, or unset it; until then no experiment counts."
 _MOVE: Final = "Set it in .gemini/settings.json in your home folder."
 
@@ -55,6 +67,26 @@ class LoadedLayer(msgspec.Struct, frozen=True, kw_only=True):
     """Where its keys stand; `None` if the source is broken, so that `values` is what it last held."""
     path: Path | None
     """The file, if it is one."""
+
+
+class HeldLayer(InvalidSettings):
+    """A file that cannot be read, of which nobody knows what it forbids: `file` is held until somebody says go on."""
+
+    def __init__(self, message: str, file: Path | None) -> None:
+        super().__init__(message, hint=_HELD)
+        self.file = file
+
+
+class _Reading(NamedTuple):
+    """What was read of one layer."""
+
+    values: JsonObject
+    faults: list[InvalidSettings]
+    """Why it is not what stands there now."""
+    is_copy: bool = False
+    """It has marks in the place of secrets."""
+    is_held: bool = False
+    """It cannot be read, and nothing is known of it."""
 
 
 class LoadedSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +116,8 @@ class SettingsLoader:
     command line: later layers override earlier ones. `home` is the user's home folder, `workspace_folders` are absolute
     paths, `env` is the environment, which says where the files are (see `places`); `experiments` has the flags of a
     remote experiment (by default those of the file that GEMINI_EXP names), `command_line` the values of the command
-    line as JSON. The loader blocks on small files and is for one thread at a time.
+    line as JSON. `last_good` has copies of the files, kept up to date if the loader
+    `keeps` them. The loader blocks on small files and is for one thread at a time.
     """
 
     def __init__(
@@ -95,8 +128,11 @@ class SettingsLoader:
         *,
         experiments: Experiments | None = None,
         command_line: JsonObject | None = None,
+        last_good: LastGood | None = None,
+        keeps: bool = False,
     ) -> None:
         self._home = home
+        self._copies, self._keeps = last_good, keeps
         self._places = places(home, env)
         self._folders = tuple(workspace_folders)
         self._env_files = EnvFiles(self._places.user.parent.parent, env)
@@ -104,6 +140,10 @@ class SettingsLoader:
         self._experiments = experiments or experiments_of(env.get(EXPERIMENTS_VARIABLE))
         self._command_line = command_line or {}
         self._last_good: dict[LayerName, JsonObject] = {}
+        """What each layer last held, as it stood there."""
+        self._last_values: dict[LayerName, JsonObject] = {}
+        """What of it applied."""
+        self._gone_on: set[Path] = set()
         self._merged: SettingsFile | None = None
 
     @property
@@ -139,6 +179,13 @@ class SettingsLoader:
         if tuple(workspace_folders) != self._folders:
             self._folders = tuple(workspace_folders)
             self._last_good.pop("workspace", None)
+            self._last_values.pop("workspace", None)
+
+    def go_on(self, file: Path) -> None:
+        """Go on without a file that cannot be read, as it is now: the person says so."""
+        self._gone_on.add(file)
+        if self._copies is not None:
+            self._copies.go_on(file)
 
     def reload(self, trusted: bool, editor_section: object = None) -> LoadedSettings:
         """Read every layer again. Never raises: what is wrong is in `problems`.
@@ -153,12 +200,15 @@ class SettingsLoader:
         sources = self._sources(editor_section)
         read = [self._read(name, source) for name, source in sources]
         known = [
-            admit(migrated(held), name, trusted=trusted) for (name, _), (held, _) in zip(sources, read, strict=True)
+            admit(migrated(one.values), name, trusted=trusted) for (name, _), one in zip(sources, read, strict=True)
         ]
         self._environment, faults, known_of = self._env_files.load(self._folder, known, trusted=trusted)
-        for (name, source), (held, fault) in zip(sources, read, strict=True):
-            layer, found = self._layer(name, source, held, fault, trusted)
+        held: list[str] = []
+        for (name, source), reading in zip(sources, read, strict=True):
+            layer, found = self._layer(name, source, reading, trusted)
             layers.append(layer)
+            if any(isinstance(one, HeldLayer) for one in found):
+                held.append(shown(source.path) if source.path else name)
             if name == "commandLine":
                 from_environment, misread = telemetry_of_environment(self._environment)
                 document = merge(document, from_environment)
@@ -176,6 +226,7 @@ class SettingsLoader:
                 home=self._home,
                 env=self._environment,
                 remote_compression_threshold=flag,
+                held=tuple(held),
                 layers=[(layer.name, msgspec.convert(layer.values, SettingsFile)) for layer in layers],
             ),
             problems=(*problems, *faults),
@@ -207,60 +258,103 @@ class SettingsLoader:
             problems += _hinted([fault], _NO_FLAGS)
             return None
 
-    def _read(self, name: LayerName, source: Source) -> tuple[JsonObject, list[InvalidSettings]]:
-        """A source's layer as it stands there, and nothing; or what it last held, and what is wrong now."""
+    def _read(self, name: LayerName, source: Source) -> _Reading:
+        """A source's layer as it stands there; or what it last held, and what is wrong now."""
+        state = state_of(source.path) if source.path is not None and self._keeps else ""
         try:
-            return tidy(source.read()), []
+            values = tidy(source.read())
+        except NotAgreed as fault:
+            return _Reading(self._last_good.get(name, {}), _hinted([fault], _NOT_AGREED))
         except InvalidSettings as fault:
-            return self._last_good.get(name, {}), [fault]
+            return self._instead(name, source, fault)
         except UnusableLayer as fault:
-            return self._last_good.get(name, {}), source.problems([fault.misfit])
+            return self._instead(name, source, *source.problems([fault.misfit]))
+        if source.is_there:
+            self._last_good[name] = values
+        else:
+            self._last_good.pop(name, None)
+        if self._copies is not None and self._keeps and source.path is not None:
+            if source.is_there:
+                self._copies.keep(source.path, values, state)
+            else:
+                self._copies.forget(source.path)
+        return _Reading(values, [])
+
+    def _instead(self, name: LayerName, source: Source, fault: InvalidSettings) -> _Reading:
+        """What counts while a layer cannot be read."""
+        if name in self._last_good:
+            return _Reading(self._last_good[name], _hinted([fault], _KEPT))
+        file = source.path
+        if file is not None and (file in self._gone_on or (self._copies is not None and self._copies.goes_on(file))):
+            return _Reading({}, _hinted([fault], _WITHOUT))
+        copy = self._copies.read(file) if self._copies is not None and file is not None else None
+        if copy is not None:
+            return _Reading(copy, _hinted([fault], _KEPT), is_copy=True)
+        return _Reading({}, [fault], is_held=True)
 
     def _layer(
-        self, name: LayerName, source: Source, layer: JsonObject, problems: list[InvalidSettings], trusted: bool
+        self, name: LayerName, source: Source, reading: _Reading, trusted: bool
     ) -> tuple[LoadedLayer, list[InvalidSettings]]:
-        """The part of a layer that applies now, and what is wrong with it; `problems` are those of its reading."""
-        if not problems:
+        """The part of a layer that applies now, and what is wrong with it."""
+        faults, is_held = reading.faults, reading.is_held
+        values: JsonObject = {}
+        found: list[InvalidSettings] = []
+        if not is_held:
             try:
-                admitted, found, taken = self._checked(layer, name, trusted)
-                problems = source.problems(found)
-            except UnusableLayer as fault:
-                problems = source.problems([fault.misfit])
+                values, wrong, taken = self._checked(reading, name, trusted)
+            except (UnusableLayer, TooManyFaults) as fault:
+                what = fault.misfit if isinstance(fault, UnusableLayer) else Misfit((), "hardly anything can be used")
+                faults = source.problems([what])
+                values = self._last_values.get(name, {})
+                is_held = name not in self._last_values
+                faults = faults if is_held else _hinted(faults, _KEPT)
             else:
-                if not problems:
-                    self._last_good[name] = layer
-                    read = LoadedLayer(name=name, values=admitted, source=source, path=source.path)
-                    return read, _hinted(source.problems([*overreach(layer, name), *taken]), _MOVE)
-        kept = self._kept(name, trusted)
-        left = LoadedLayer(name=name, values=kept or {}, source=None, path=source.path)
-        return left, _hinted(problems, _KEPT if kept else _IGNORED)
+                found = _hinted(source.problems(wrong[:MISFIT_LIMIT]), _REST)
+                if not faults:
+                    self._last_values[name] = values
+                    found += _hinted(source.problems([*overreach(reading.values, name), *taken]), _MOVE)
+        if is_held:
+            values, faults = self._held(name, source, faults, trusted)
+        is_whole = not faults
+        layer = LoadedLayer(name=name, values=values, source=source if is_whole else None, path=source.path)
+        return layer, [*faults, *found]
+
+    def _held(
+        self, name: LayerName, source: Source, faults: list[InvalidSettings], trusted: bool
+    ) -> tuple[JsonObject, list[InvalidSettings]]:
+        """What applies in the place of a layer of which nothing is known.
+
+        A workspace that is not trusted could not choose who answers, and so it does not by being broken.
+        """
+        if name == "workspace" and not trusted:
+            return HELD, _hinted(faults, _ASKS)
+        return HELD, [HeldLayer(fault.message, source.path) for fault in faults]
 
     def _checked(
-        self, layer: JsonObject, name: LayerName, trusted: bool
+        self, reading: _Reading, name: LayerName, trusted: bool
     ) -> tuple[JsonObject, list[Misfit], list[Misfit]]:
         """The part of a layer that applies, what is wrong with it, and what it may not say."""
-        admitted = admit(migrated(layer), name, trusted=trusted)
-        found = unprintable(admitted)
+        applies = admit(migrated(reading.values), name, trusted=trusted)
         refused: list[Misfit] = []
+        bad = [*unprintable(applies), *(masked_texts(applies) if reading.is_copy else ())]
+        if bad:
+            applies, bad = mended(applies, bad, admits=lambda key: is_admitted(key, name, trusted=trusted))
         if name in PERSONAL:
-            admitted = expand(admitted, self._environment.own)
+            applies = expand(applies, self._environment.own)
         elif may_expand(name, trusted=trusted):
             allowed = self._environment.of_workspace
             beyond = self._environment.own.keys() - allowed.keys()
-            refused = overreaching(admitted, beyond)
+            refused = overreaching(applies, beyond)
             for misfit in refused:
-                admitted = without_setting(admitted, misfit.path)
-            admitted = expand(admitted, allowed, personal=False, beyond=beyond)
-        admitted, taken = without_resource_names(with_model_names(admitted), name, trusted=trusted)
-        return admitted, found or misfits(admitted), [*refused, *taken]
-
-    def _kept(self, name: LayerName, trusted: bool) -> JsonObject | None:
-        """A broken layer's last valid content, under the present trust; `None` if there is none."""
-        try:
-            admitted, found, _ = self._checked(self._last_good.get(name, {}), name, trusted)
-        except UnusableLayer:
-            return None
-        return None if found else admitted
+                applies = without_setting(applies, misfit.path)
+            applies = expand(applies, allowed, personal=False, beyond=beyond)
+        applies, taken = without_resource_names(with_model_names(applies), name, trusted=trusted)
+        applies, wrong = mended(
+            applies,
+            before=self._last_values.get(name),
+            admits=lambda key: is_admitted(key, name, trusted=trusted),
+        )
+        return applies, [*bad, *wrong], [*refused, *taken]
 
 
 def _without_effect(layer: JsonObject) -> list[str]:

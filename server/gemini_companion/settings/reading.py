@@ -23,6 +23,10 @@ _OPEN_FLAGS = (
 )
 
 
+class NotAgreed(InvalidSettings):
+    """A command wrote the file, and nobody agreed to it: it is as if it were not there, or were as it was."""
+
+
 def read_text(path: Path, refuse: Callable[[os.stat_result], str | None] = lambda _: None) -> str | None:
     """The text of a file, without a byte order mark; `None` if there is no such file.
 
@@ -49,7 +53,7 @@ def read_text(path: Path, refuse: Callable[[os.stat_result], str | None] = lambd
     finally:
         os.close(descriptor)
     if reason := gate.refusal(path, data, found.st_size):
-        raise InvalidSettings(f"{shown(path)}: does not count: {reason}")
+        raise NotAgreed(f"{shown(path)}: does not count: {reason}")
     if len(data) > SIZE_LIMIT:
         raise InvalidSettings(f"{shown(path)}: is larger than {SIZE_LIMIT:,} bytes")
     try:

@@ -13,6 +13,7 @@ from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.environment import LiveEnvironment
+from gemini_companion.settings.last_good import LastGood
 from gemini_companion.settings.load import LoadedSettings, SettingsLoader
 from gemini_companion.settings.objects import JsonObject
 from gemini_companion.settings.system_prompt import system_prompt_override, write_system_prompt
@@ -30,7 +31,8 @@ class SettingsService:
     `on_changed` gets the keys whose values changed (`model.name`), `on_problem` each fault of a file or of the editor's
     section once, and again if it comes back after a correction, and what has no effect yet once. Both are called within
     the call that found it, or on the event loop after a file changed. `on_environment` is called when what `.env` files
-    add has changed, after the first reading. Reading blocks on small files.
+    add has changed, after the first reading. `last_good` has private copies of the files. Reading blocks on small
+    files.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class SettingsService:
         on_problem: Callable[[CompanionError], None],
         watch_files: WatchFiles,
         command_line: JsonObject | None = None,
+        last_good: LastGood | None = None,
         on_environment: Callable[[], None] = lambda: None,
     ) -> None:
         self._home = home
@@ -60,6 +63,8 @@ class SettingsService:
             folders,
             env,
             command_line=command_line,
+            last_good=last_good,
+            keeps=True,
         )
         self._loaded = self._loader.reload(trusted=False)
         self._environment = LiveEnvironment(lambda: self._loaded.environment)
@@ -116,6 +121,8 @@ class SettingsService:
             keys = ("model.name", *keys)
         if loaded.environment.files != before.environment.files:
             self._on_environment()
+        if loaded.settings.held != before.settings.held and "model.name" not in keys:
+            keys = ("model.name", *keys)
         if keys:
             self._on_changed(keys)
         reported, self._reported = self._reported, {problem.message for problem in loaded.problems}
@@ -126,6 +133,11 @@ class SettingsService:
             if keys not in self._remarked:
                 self._remarked.add(keys)
                 self._on_problem(remark)
+
+    def go_on(self, file: Path) -> None:
+        """Go on without a file that cannot be read, and read every layer again."""
+        self._loader.go_on(file)
+        self.reload()
 
     def system_prompt(self) -> str | None:
         """The text of GEMINI_SYSTEM_MD's file; `None` for the built-in prompt.

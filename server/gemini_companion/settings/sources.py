@@ -25,6 +25,11 @@ class Source(Protocol):
         """The JSON value of the layer, an empty object if there is none. Raises `InvalidSettings`."""
         ...
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the last reading found a layer, good or not."""
+        ...
+
     def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
         """A fault for each misfit of what was read, with its position as far as the source has one."""
         ...
@@ -54,11 +59,14 @@ class FileSource:
         self._path = path
         self._text = ""
         """Of the last reading that `parse` accepted: positions are looked up in it."""
+        self.is_there = False
 
     def read(self) -> object:
         """The file's value, an empty object if there is no such file. Raises `InvalidSettings`."""
+        self.is_there = True
         text = read_text(self._path, self._refuse)
         if text is None:
+            self.is_there = False
             return {}
         try:
             value = parse(text)
@@ -119,6 +127,7 @@ class EditorSource:
     def __init__(self, section: object, name: str = f"the editor's {EDITOR_SECTION} settings") -> None:
         self._section = section
         self._name = name
+        self.is_there = bool(section)
 
     def read(self) -> object:
         """The section as it is, an empty object if the editor has none."""

@@ -152,10 +152,10 @@ def tool_rule(text: str, decision: Decision) -> ToolRule:
 
 
 def denials(layer: JsonObject) -> JsonObject:
-    """The part of a layer that forbids, of the rules that it may not set otherwise."""
+    """The part of a layer that forbids, of the rules that it may not set otherwise; what may be meant so, too."""
     rules = value_at(layer, RULES)
-    kept = [one for one in cast("list[object]", rules) if _denies(one)] if isinstance(rules, list) else []
-    return cast("JsonObject", nested(RULES, kept)) if kept else {}
+    kept = [one for one in cast("list[object]", rules) if _denies(one)] if isinstance(rules, list) else rules
+    return cast("JsonObject", nested(RULES, kept)) if kept is not None and kept != [] else {}
 
 
 def rule_json(rule: ToolRule) -> JsonObject:
@@ -164,7 +164,7 @@ def rule_json(rule: ToolRule) -> JsonObject:
 
 
 def _denies(rule: object) -> bool:
-    return isinstance(rule, dict) and cast("JsonObject", rule).get("decision") == "deny"
+    return not isinstance(rule, dict) or cast("JsonObject", rule).get("decision") not in ("allow", "ask")
 
 
 def _rules(layers: Iterable[tuple[str, SettingsFile]], real_path: Callable[[str], str]) -> Iterator[SettingsRule]:

@@ -40,16 +40,17 @@ class Misfit(NamedTuple):
 def misfits(layer: JsonObject) -> list[Misfit]:
     """Everything wrong with a layer, of each list only the first fault, at most 20; empty if all of it can be used."""
     found: list[Misfit] = []
-    while len(found) < MISFIT_LIMIT and (misfit := _first_misfit(layer)):
+    while len(found) < MISFIT_LIMIT and (misfit := first_misfit(layer)):
         found.append(misfit)
-        keys = _up_to_a_list(misfit.path)
+        keys = up_to_a_list(misfit.path)
         if not keys:
             break
         layer = without(layer, keys)
     return found
 
 
-def _first_misfit(layer: JsonObject) -> Misfit | None:
+def first_misfit(layer: JsonObject) -> Misfit | None:
+    """What is wrong first; `None` if all of the layer can be used."""
     try:
         settings = msgspec.convert(layer, SettingsFile)
     except msgspec.ValidationError as fault:
@@ -82,13 +83,14 @@ def _culprit(path: KeyPath, fields: JsonObject) -> str:
     raise AssertionError("msgspec refused an object and none of its members")
 
 
-def _up_to_a_list(path: KeyPath) -> KeyPath:
+def up_to_a_list(path: KeyPath) -> KeyPath:
+    """The beginning of a path that leads through objects only."""
     indices = [at for at, step in enumerate(path) if isinstance(step, int)]
     return path[: indices[0]] if indices else path
 
 
 def _plainly(text: str, path: KeyPath) -> str:
-    expected = EXPECTED.get(spelled(_up_to_a_list(path)))
+    expected = EXPECTED.get(spelled(up_to_a_list(path)))
     if expected and ("matching regex" in text or text.startswith("Invalid enum")):
         return f"expected {expected}"
     text = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gemini_companion import __version__
@@ -54,6 +55,7 @@ class Daemon:
         self._store: SqliteStore
         self._telemetry: TelemetrySwitch | None = None
         self._recent: RecentFile | None = None
+        self._asking: set[asyncio.Task[None]] = set()
         self._vault: Vault
 
     def create_dispatcher(self) -> Dispatcher:
@@ -101,6 +103,7 @@ class Daemon:
             from gemini_companion.adapters.storage.store import open_store
             from gemini_companion.sessions.application import Application
             from gemini_companion.sessions.tools.background import Commands
+            from gemini_companion.settings.last_good import LastGood
             from gemini_companion.settings.obeyed import gate
             from gemini_companion.settings.service import SettingsService
             from gemini_companion.wiring.vault import build_vault
@@ -118,6 +121,7 @@ class Daemon:
                 on_problem=self._on_problem,
                 watch_files=watches.files,
                 command_line=self._command_line,
+                last_good=LastGood(data_directory(self._env) / "settings", self._env),
                 on_environment=self._on_environment,
             )
             warn = self._warn_from_thread()
@@ -218,7 +222,7 @@ class Daemon:
         self._memory.close()
         self._commands.close()
         self._skills.close()
-        for task in self._maintenance:
+        for task in (*self._maintenance, *self._asking):
             task.cancel()
         await self._app.close()
         if (servers := self._app.services.mcp) is not None:
@@ -274,7 +278,18 @@ class Daemon:
             self._look_at_servers()
 
     def _on_problem(self, fault: CompanionError) -> None:
+        from gemini_companion.settings.load import HeldLayer
+
+        if isinstance(fault, HeldLayer) and fault.file is not None:
+            for host in self._hosts.values():
+                task = asyncio.get_running_loop().create_task(self._ask_to_go_on(host, fault, fault.file))
+                self._asking.add(task)
+                task.add_done_callback(self._asking.discard)
         self._show(fault.message_with_hint, is_error=not isinstance(fault, InvalidSettings))
+
+    async def _ask_to_go_on(self, host: Host, fault: CompanionError, file: Path) -> None:
+        if await host.goes_on_without(fault.message):
+            self._settings.go_on(file)
 
     def _warn_from_thread(self) -> Callable[[str], None]:
         """A function that shows a warning and may be called on any thread."""

@@ -13,6 +13,9 @@ from gemini_companion.sessions.session import Session
 WARNED_AT: Final = 0.8
 """The share of a budget at which people are told."""
 
+_LEAST: Final[dict[BudgetUnit, float]] = {"tokens": 1, "cost": 0.000001}
+"""What no request costs less than; it stands in the settings where a budget cannot be read."""
+
 _KEYS: Final[dict[tuple[BudgetScope, BudgetUnit], str]] = {
     ("session", "tokens"): "companion.budget.sessionTokens",
     ("session", "cost"): "companion.budget.sessionCost",
@@ -32,8 +35,8 @@ class Use(NamedTuple):
 
     @property
     def is_over(self) -> bool:
-        """Nothing is left of it."""
-        return self.spent >= self.limit
+        """What is left of it pays for nothing: of the least limit not even a first request."""
+        return self.limit - self.spent <= _LEAST[self.unit] or self.spent >= self.limit
 
     @property
     def sentence(self) -> str:

@@ -92,6 +92,16 @@ class ModelRegistry:
         name, reason = next((name, reason) for name, reason in sources if name)
         registered = self._registered(name)
         catalogue = registered.catalogue
+        if settings.held and registered is not self._registrations[-1]:
+            return ModelChoice(
+                asked=name,
+                name=self._fallback_catalogue.models[0].name,
+                provider=self._fallback_provider,
+                catalogue=self._fallback_catalogue,
+                reason=f"nobody knows what {settings.held[0]} forbids, which cannot be read",
+                is_fallback=True,
+                remedy="Correct that file, or answer that it goes on without it.",
+            )
         if registered.provider is not None and registered.is_set_up():
             meant = ModelChoice(
                 asked=name,

@@ -1,0 +1,282 @@
+"""One wrong value, or a file that cannot be read, takes nothing out of force that restricts."""
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from gemini_companion.adapters.gemini.catalogue import GeminiCatalogue
+from gemini_companion.adapters.offline.registration import register
+from gemini_companion.sessions.models.registry import ModelRegistry, Registration
+from gemini_companion.settings.authority import AUTHORITY, key_path
+from gemini_companion.settings.effective import Settings
+from gemini_companion.settings.last_good import LastGood
+from gemini_companion.settings.load import HeldLayer, LoadedSettings, SettingsLoader
+from gemini_companion.settings.masking import MASK
+from gemini_companion.settings.objects import JsonObject, merge, nested, value_at
+from gemini_companion.settings.strictness import HARMLESS, HELD, MOST_FAULTS, STRICTEST, mended
+from tests.settings.test_settings_authority import EXAMPLES
+from tests.support.scripted_model import ScriptedModel
+from tests.support.settings_desk import Desk, only_problem, write
+
+DENIES: Final = {"tool": "*", "path": "*.sql", "decision": "deny"}
+RESTRICTIVE: Final[dict[str, Any]] = {
+    "general.defaultApprovalMode": "plan",
+    "model.maxSessionTurns": 20,
+    "tools.core": ["read_file", "write_file"],
+    "tools.allowed": ["read_file"],
+    "tools.exclude": ["run_shell_command"],
+    "tools.confirmationRequired": ["write_file"],
+    "mcp.allowed": ["mine"],
+    "mcp.excluded": ["theirs"],
+    "hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "judge"}]}]},
+    "hooksConfig.disabled": ["x"],
+    "security.disableYoloMode": True,
+    "security.disableAlwaysAllow": True,
+    "security.environmentVariableRedaction.blocked": ["TOKEN"],
+    "companion.tools.mode": "ask",
+    "companion.tools.rules": [DENIES, {"tool": "replace", "decision": "ask"}],
+    "companion.tools.sandbox": "required",
+    "companion.budget.sessionTokens": 400,
+    "companion.budget.sessionCost": 1.5,
+    "companion.budget.dayTokens": 4_000,
+    "companion.budget.dayCost": 2.5,
+    "companion.trustedFolders": ["/trusted"],
+    "companion.redaction": "on",
+}
+WRONG: Final = (7.5, True, "no such", -1, [1, {}], {"a": [None]}, [[]], 10**15)
+
+
+def document_of(values: Mapping[str, Any]) -> JsonObject:
+    made: JsonObject = {}
+    for key, value in values.items():
+        made = merge(made, nested(key_path(key), value))
+    return made
+
+
+BASE: Final = document_of({**EXAMPLES, **RESTRICTIVE})
+
+
+class Start:
+    """A user's file, and servers that start one after the other over the same private folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.home, self.file, self.private = root, root / ".gemini" / "settings.json", root / "private"
+        self.file.parent.mkdir(parents=True)
+
+    def loader(self) -> SettingsLoader:
+        return SettingsLoader(self.home, (), {}, last_good=LastGood(self.private, {}), keeps=True)
+
+    def load(self, content: object) -> LoadedSettings:
+        write(self.file, content)
+        return self.loader().reload(trusted=True)
+
+
+def put(document: JsonObject, key: str, value: object) -> JsonObject:
+    changed = json.loads(json.dumps(document))
+    inner = changed
+    *way, last = key.split(".")
+    for step in way:
+        inner = inner.setdefault(step, {})
+    inner[last] = value
+    return changed
+
+
+def test_every_key_has_a_strictest_value_or_is_known_to_restrict_nothing() -> None:
+    assert STRICTEST.keys() | HARMLESS == AUTHORITY.keys()
+    assert not STRICTEST.keys() & HARMLESS
+
+
+@pytest.mark.parametrize("key", STRICTEST)
+def test_a_strictest_value_is_itself_one_that_can_be_used(key: str) -> None:
+    layer = document_of(dict(STRICTEST[key]))
+    assert mended(layer) == (layer, [])
+
+
+def at_least(found: object, wanted: object) -> bool:
+    """Whether a value holds what another one does: of a list each element."""
+    return (
+        all(one in found for one in wanted) if isinstance(wanted, list) and isinstance(found, list) else found == wanted
+    )
+
+
+def test_two_hundred_files_with_one_fault_each_lose_nothing_that_restricts(tmp_path: Path) -> None:
+    """Every key, at the start, beside what was good before, and after a restart."""
+    dice = random.Random(28)
+    keys = [*AUTHORITY, *(dice.choice(list(AUTHORITY)) for _ in range(200 - len(AUTHORITY)))]
+    assert len(keys) >= 200
+    for number, key in enumerate(keys):
+        wrong = next(one for one in dice.sample(WRONG, len(WRONG)) if mended(put({}, key, one))[1])
+        start = Start(tmp_path / str(number))
+        content = put(BASE, key, wrong)
+        strict = dict(STRICTEST.get(key, ()))
+        first, again = start.load(content), start.loader().reload(trusted=True)
+        live = start.loader()
+        write(start.file, BASE)
+        live.reload(trusted=True)
+        write(start.file, content)
+        for loaded in (first, again, live.reload(trusted=True)):
+            assert key in only_problem(loaded).message
+            assert loaded.settings.held == ()
+            for other in STRICTEST.keys() - {key} - strict.keys():
+                held = value_at(loaded.document, key_path(other))
+                assert at_least(held, value_at(BASE, key_path(other))), (key, wrong, other, held)
+            for other, value in strict.items():
+                held = value_at(loaded.document, key_path(other))
+                assert held == value or at_least(held, value) or isinstance(wrong, list), (key, wrong, other, held)
+
+
+@pytest.mark.parametrize("section", [7, "x", [], True, None])
+def test_what_stands_where_a_section_should_be_has_all_of_it_be_strictest(tmp_path: Path, section: object) -> None:
+    loaded = Start(tmp_path).load({**BASE, "companion": section})
+    if section is None:
+        assert loaded.problems == ()
+        return
+    tools, settings = loaded.settings.tools, loaded.settings
+    assert (tools.mode, tools.sandbox, tools.network, settings.redaction) == ("plan", "required", False, True)
+    assert "strictest values hold" in only_problem(loaded).message
+    assert {"tool": "*", "decision": "deny"} in loaded.document["companion"]["tools"]["rules"]
+    assert loaded.document["tools"]["exclude"] == ["run_shell_command"]
+
+
+RULES_THAT_CANNOT_BE_READ: Final[list[tuple[object, list[Any]]]] = [
+    ({"tool": "*", "path": "*.sql", "decision": "denny"}, [DENIES]),
+    ({"tool": "*", "path": 7, "decision": "deny"}, [{"tool": "*", "decision": "deny"}]),
+    ({"tool": "glob", "command": "rm", "decision": "ask"}, [{"tool": "glob", "decision": "ask"}]),
+    ({"path": "*.sql", "decision": "deny"}, [DENIES]),
+    ({"tool": 3, "decision": "allow"}, []),
+    ("deny *.sql", [{"tool": "*", "decision": "deny"}]),
+]
+
+
+@pytest.mark.parametrize(("rule", "instead"), RULES_THAT_CANNOT_BE_READ)
+@pytest.mark.parametrize("trusted", [True, False])
+def test_of_a_rule_that_cannot_be_read_what_it_may_forbid_is_forbidden(
+    desk: Desk, rule: object, instead: list[Any], trusted: bool
+) -> None:
+    good = {"tool": "write_file", "path": "*.key", "decision": "deny"}
+    layer = {"companion": {"tools": {"rules": [good, rule]}}}
+    desk.work(layer)
+    found = value_at(desk.load(trusted=trusted).document, ("companion", "tools", "rules"))
+    assert found == [good, *(one for one in instead if trusted or one["decision"] == "deny")]
+
+
+@pytest.mark.parametrize("key", ["tools.exclude", "tools.confirmationRequired"])
+def test_a_name_that_cannot_be_read_in_a_list_of_what_is_held_back_stands_for_every_tool(desk: Desk, key: str) -> None:
+    desk.user(put({}, key, ["write_file", {"tool": "glob"}]))
+    assert value_at(desk.load().document, key_path(key)) == ["write_file", "*"]
+
+
+def test_a_number_that_stands_there_as_a_text_leaves_no_doubt(desk: Desk) -> None:
+    desk.user({"model": {"maxSessionTurns": "20"}})
+    assert desk.load().settings.max_session_turns == 20
+
+
+def test_a_harmless_value_that_was_good_stays_while_the_new_one_is_wrong(desk: Desk) -> None:
+    desk.user({"model": {"name": "good", "tokenLimit": 5}})
+    desk.load()
+    desk.user({"model": {"name": 3}, "companion": {"budget": {"dayTokens": 9}}})
+    found = desk.load().settings
+    assert (found.model_name, found.token_limit_override, found.budget.day_tokens) == ("good", None, 9)
+
+
+def test_trailing_commas_are_read(desk: Desk) -> None:
+    desk.user('{"tools": {"exclude": ["glob",],}, /* , */ }')
+    loaded = desk.load()
+    assert (loaded.problems, loaded.document) == ((), {"tools": {"exclude": ["glob"]}})
+
+
+# --- a file that cannot be read
+
+BROKEN: Final = ['{"model": ', "", "[]", b'{"a": "\xff"}', "{} {}", '{"a": ' + "[" * 80 + "]" * 80 + "}"]
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_file_that_cannot_be_read_leaves_the_last_good_one_in_force_after_a_restart(
+    tmp_path: Path, content: object
+) -> None:
+    start = Start(tmp_path)
+    assert start.load(BASE).problems == ()
+    loaded = start.load(content)
+    assert "what it last held stays in force" in only_problem(loaded).hint
+    assert loaded.document == BASE
+    assert loaded.settings.held == ()
+
+
+def test_secrets_are_marks_in_the_copy_and_what_needs_one_is_off_after_a_restart(tmp_path: Path) -> None:
+    start, secret = Start(tmp_path), "ghp_" + "a1B2" * 9
+    servers = {"with": {"command": "run", "env": {"TOKEN": secret}}, "without": {"command": "run"}}
+    hooks = {"BeforeTool": [{"hooks": [{"type": "command", "command": f"judge --token {secret}"}]}]}
+    rules = [{"tool": "run_shell_command", "command": ["curl", secret], "decision": "deny"}]
+    start.load({"mcpServers": servers, "hooks": hooks, "companion": {"tools": {"rules": rules}}})
+    (copy,) = start.private.iterdir()
+    assert secret.encode() not in copy.read_bytes()
+    assert copy.stat().st_mode & 0o077 == 0
+    loaded = start.load("{")
+    assert [one.name for one in loaded.settings.mcp.servers] == ["without"]
+    assert loaded.document["companion"]["tools"]["rules"] == [{"tool": "run_shell_command", "decision": "deny"}]
+    assert loaded.document["tools"]["confirmationRequired"] == ["*"]  # for the hook that may have forbidden
+    assert MASK not in json.dumps(loaded.document)
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"layer": 7}', b"\0" * 40])
+def test_a_damaged_copy_counts_for_none(tmp_path: Path, damage: bytes) -> None:
+    start = Start(tmp_path)
+    start.load(BASE)
+    (copy,) = start.private.iterdir()
+    copy.write_bytes(damage)
+    assert start.load("{").settings.held == (str(start.file),)
+
+
+def test_a_file_that_is_gone_has_no_copy(tmp_path: Path) -> None:
+    start = Start(tmp_path)
+    start.load(BASE)
+    start.file.unlink()
+    assert start.loader().reload(trusted=True).document == {}
+    assert list(start.private.iterdir()) == []
+
+
+def model_of(settings: Settings) -> str:
+    gemini = Registration(catalogue=GeminiCatalogue(), provider=ScriptedModel())
+    return ModelRegistry([gemini, register({})]).choose(settings, asked="gemini-2.5-pro").name
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_where_nothing_is_known_of_it_everything_is_asked_about_and_the_built_in_model_answers(
+    tmp_path: Path, content: object
+) -> None:
+    start = Start(tmp_path)
+    loaded = start.load(content)
+    assert isinstance(only_problem(loaded), HeldLayer)
+    assert loaded.document == HELD
+    assert ("*", "ask") in [(one.rule.tool, one.rule.decision) for one in loaded.settings.tools.rules]
+    assert model_of(loaded.settings) == "offline"
+    assert model_of(start.load({}).settings) == "gemini-2.5-pro"
+
+
+def test_the_person_says_that_it_goes_on_without_the_file_until_that_changes(tmp_path: Path) -> None:
+    start = Start(tmp_path)
+    write(start.file, "{")
+    loader = start.loader()
+    assert loader.reload(trusted=True).settings.held
+    loader.go_on(start.file)
+    for one in (loader, start.loader()):  # the same server, and the next one
+        loaded = one.reload(trusted=True)
+        assert (loaded.settings.held, loaded.document) == ((), {})
+        assert "as you said" in only_problem(loaded).hint
+    assert start.load("{ ").settings.held
+
+
+def test_a_file_of_a_workspace_that_is_not_trusted_keeps_nobody_from_their_model(desk: Desk) -> None:
+    desk.work("{")
+    loaded = desk.load(trusted=False)
+    assert (loaded.settings.held, loaded.document) == ((), HELD)
+    assert only_problem(loaded).hint
+
+
+def test_a_layer_with_more_faults_than_anybody_mends_counts_as_one_that_cannot_be_read(desk: Desk) -> None:
+    desk.user({"mcpServers": {f"s{number}": 0 for number in range(MOST_FAULTS + 1)}})
+    assert desk.load().settings.held
