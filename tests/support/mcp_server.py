@@ -32,6 +32,8 @@ class Server:
         self.tools = list(TOOLS)
         self.lists = 0
         self.cancelled: list[Any] = []
+        self.held: tuple[Any, Any] = (None, None)
+        """The number of the call that hangs, and its token for progress."""
 
     def run(self) -> None:
         if "exits-at-start" in self.does:
@@ -138,6 +140,12 @@ class Server:
             }
         return {"tools": self.tools}
 
+    def nudge(self) -> None:
+        """Tell that the call that is held is getting on."""
+        if self.held[1] is not None:
+            progress = {"progressToken": self.held[1], "progress": 1, "total": 3, "message": "thinking"}
+            self.send({"method": "notifications/progress", "params": progress})
+
     def call(self, number: Any, params: dict[str, Any]) -> dict[str, Any] | None:
         text = params.get("arguments", {}).get("text", "")
         kind, _, size = text.partition(" of ")
@@ -155,15 +163,15 @@ class Server:
                 print("about to fail", file=sys.stderr, flush=True)
                 os.kill(os.getpid(), signal.SIGKILL)
             case "hang":
-                token = (params.get("_meta") or {}).get("progressToken")
-                if token is not None:
-                    self.send(
-                        {
-                            "method": "notifications/progress",
-                            "params": {"progressToken": token, "progress": 1, "total": 3, "message": "thinking"},
-                        }
-                    )
+                self.held = number, (params.get("_meta") or {}).get("progressToken")
+                self.nudge()
                 return None
+            case "nudge":
+                self.nudge()
+                return {"content": [{"type": "text", "text": "nudged"}]}
+            case "let go":
+                self.send({"id": self.held[0], "result": {"content": [{"type": "text", "text": "done at last"}]}})
+                return {"content": [{"type": "text", "text": "let go"}]}
             case "flood":
                 block = b"x" * 2**20
                 for _ in range(1024):

@@ -112,6 +112,24 @@ async def test_a_call_that_hangs_ends_at_its_time_limit_and_the_server_is_told(t
     assert (fault.kind, fault.message) == ("timedOut", "It did not answer in time.")
 
 
+async def test_a_call_that_tells_of_its_progress_has_as_much_time_again(tmp_path: Path) -> None:
+    loop, seconds = asyncio.get_running_loop(), 2.0
+    async with connected(definition(), tmp_path) as (link, _, _):
+        begun = asyncio.Event()
+        call = asyncio.create_task(
+            link.call("echo", {"text": "hang"}, seconds=seconds, progress=lambda text: begun.set())
+        )
+        async with asyncio.timeout(PATIENCE):
+            await begun.wait()
+            over = loop.time() + 1.5 * seconds
+            while loop.time() < over:
+                assert await said(link, "nudge") == "nudged"
+            assert not call.done()
+            await said(link, "let go")
+            result = await call
+    assert result["content"][0]["text"] == "done at last"
+
+
 async def test_cancelling_a_call_ends_it_at_once_and_tells_the_server(tmp_path: Path) -> None:
     progress: list[str] = []
     begun = asyncio.Event()

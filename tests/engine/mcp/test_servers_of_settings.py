@@ -53,6 +53,36 @@ def test_the_peers_fields_are_read() -> None:
     assert (sse.transport, http.transport, http.url, http.oauth.scopes) == ("sse", "http", "https://h/mcp", ("s",))
 
 
+@pytest.mark.parametrize("off", [{"disabled": True}, {"enabled": False}])
+def test_a_server_that_is_switched_off_is_not_there_and_a_later_layer_switches_one_off(off: dict[str, Any]) -> None:
+    one, other = {"command": "x"}, {"command": "y", "disabled": False, "enabled": True}
+    options = settled(("user", True, {"a": {**one, **off}, "b": other}))
+    assert ([server.name for server in options.servers], options.problems) == (["b"], ())
+    assert settled(("user", True, {"a": one}), ("system", True, {"a": off})).servers == ()
+    (mine,) = settled(("user", True, {"a": one}), ("workspace", False, {"a": off})).servers
+    assert mine.source == "user"
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None])
+def test_what_neither_switches_on_nor_off_is_told(value: object) -> None:
+    options = settled(("user", True, {"a": {"command": "x", "disabled": value}}))
+    assert (options.servers == ()) == (value is not None)
+    assert ("`disabled` must be true or false" in " ".join(options.problems)) == (value is not None)
+
+
+def test_numbers_and_truths_in_the_environment_are_texts_of_it() -> None:
+    (server,) = settled(
+        ("user", True, {"a": {"command": "x", "env": {"PORT": 3000, "F": 1.5, "ON": True, "T": "t"}}})
+    ).servers
+    assert server.env == {"PORT": "3000", "F": "1.5", "ON": "true", "T": "t"}
+
+
+def test_keys_that_nothing_uses_are_told_and_cost_nothing() -> None:
+    options = settled(("user", True, {"a": {"command": "x", "autoApprove": ["y"], "tcp": "z"}}))
+    assert [server.name for server in options.servers] == ["a"]
+    assert options.problems == ("user settings: mcpServers.a: nothing uses autoApprove, tcp, so it has no effect.",)
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

@@ -24,6 +24,8 @@ START_SECONDS: Final = 60.0
 """How long a server has until it has introduced itself: `npx` may have to fetch it first."""
 LIST_SECONDS: Final = 30.0
 READ_SECONDS: Final = 60.0
+MOST_SECONDS: Final = 6 * 3_600.0
+"""After which a call ends that goes on telling of its progress."""
 MOST_PAGES: Final = 100
 _TIMED_OUT, _CLOSED = -32001, -32000
 _CHANGES: Final[Mapping[type[Any], Lists]] = {
@@ -102,16 +104,19 @@ class SdkLink:
     async def call(
         self, tool: str, args: Mapping[str, Any], *, seconds: float, progress: Callable[[str], None]
     ) -> Mapping[str, Any]:
-        """Call a tool; its result as JSON."""
-        told_to = progress
+        """Call a tool; its result as JSON. What says that it is getting on has as much time again."""
+        told_to, loop = progress, asyncio.get_running_loop()
+        at_last = loop.time() + max(seconds, MOST_SECONDS)
 
         async def told(progress: float, total: float | None, message: str | None) -> None:
+            if not limit.expired():
+                limit.reschedule(min(at_last, loop.time() + seconds))
             where = f"{progress:g} of {total:g}" if total else f"{progress:g}"
             told_to(f"{clean_text(message, 300)} ({where})\n".lstrip())
 
         client = await self._client()
-        async with _told(self):
-            result = await client.call_tool(tool, dict(args), seconds, told)
+        async with _told(self), asyncio.timeout(seconds) as limit:
+            result = await client.call_tool(tool, dict(args), max(seconds, MOST_SECONDS), told)
             return result.model_dump(by_alias=True, exclude_none=True)
 
     async def prompt(self, name: str, args: Mapping[str, str]) -> Mapping[str, Any]:

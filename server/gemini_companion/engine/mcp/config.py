@@ -21,6 +21,14 @@ MOST_SERVERS: Final = 50
 _MAX_NAME: Final = 100
 _MAX_TEXT: Final = 20_000
 _MAX_ARGS: Final = 200
+_KNOWN: Final = frozenset(
+    {
+        "args", "command", "cwd", "description", "disabled", "enabled", "env", "excludeTools", "headers", "httpUrl",
+        "includeTools", "oauth", "timeout", "trust", "type", "url",
+    }
+)  # fmt: skip
+"""Keys of a server that are read."""
+_MOST_UNKNOWN: Final = 10
 _RUNS_SOMETHING: Final = re.compile(
     r"LD_(?:PRELOAD|AUDIT|LIBRARY_PATH)|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|PROMPT_COMMAND"
     r"|PYTHON(?:STARTUP|HOME|INSPECT)|PERL5(?:OPT|LIB|DB)|RUBYOPT|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GIT_(?:SSH.*|ASKPASS)"
@@ -126,6 +134,11 @@ def settled_servers(
     problems: list[str] = []
     for source, is_personal, servers in layers:
         for server in _servers(servers, source, is_personal, variables, problems):
+            if isinstance(server, str):
+                below = found.get(server)
+                if below is not None and (is_personal or not below.is_personal):
+                    del found[server]
+                continue
             below = found.get(server.name)
             if below is not None and below.is_personal and not is_personal:
                 problems.append(
@@ -152,7 +165,8 @@ def _servers(
     is_personal: bool,
     variables: Callable[[str], Reference | None],
     problems: list[str],
-) -> Iterable[ServerDefinition]:
+) -> Iterable[ServerDefinition | str]:
+    """The servers of a layer; of one that it switches off the name."""
     for number, (name, fields) in enumerate(value.items()):
         where = f"{source} settings: mcpServers.{name[:_MAX_NAME]}"
         if number >= MOST_SERVERS:
@@ -162,9 +176,27 @@ def _servers(
             problems.append(f"{where}: a server's name has 1 to {_MAX_NAME} printable characters.")
             continue
         try:
-            yield _server(name, fields, source, is_personal, variables)
+            if _is_off(fields):
+                yield name
+                continue
+            server = _server(name, fields, source, is_personal, variables)
         except ValueError as wrong:
             problems.append(f"{where}: {wrong}")
+            continue
+        if unknown := sorted(key[:_MAX_NAME] for key in fields if key not in _KNOWN):
+            problems.append(f"{where}: nothing uses {', '.join(unknown[:_MOST_UNKNOWN])}, so it has no effect.")
+        yield server
+
+
+def _is_off(fields: Mapping[str, Any]) -> bool:
+    """Whether the person switched the server off, as other programs have it. Raises `ValueError`."""
+    for key, off in (("disabled", True), ("enabled", False)):
+        value = fields.get(key)
+        if value is not None and not isinstance(value, bool):
+            raise ValueError(f"its `{key}` must be true or false, so it is not started.")
+        if value is off:
+            return True
+    return False
 
 
 def _server(
@@ -295,9 +327,17 @@ def _texts(fields: Mapping[str, Any], key: str) -> dict[str, str]:
     value = fields.get(key, {})
     if not isinstance(value, dict):
         raise ValueError(f"its `{key}` must be an object of texts.")  # noqa: TRY004 – told like every other fault
-    for name, text in cast("dict[object, object]", value).items():
+    made: dict[str, str] = {}
+    for name, held in cast("dict[object, object]", value).items():
+        text = _written(held) if key == "env" else held
         if not isinstance(name, str) or not isinstance(text, str) or not re.fullmatch(r"[A-Za-z_][\w.-]{0,200}", name):
             raise ValueError(f"its `{key}` must be an object of texts, under plain names.")
         if {"\0", "\r", "\n"} & set(text) and (key == "headers" or "\0" in text):
             raise ValueError(f"its `{key}` has a character in it that must not be there.")
-    return cast("dict[str, str]", value)
+        made[name] = text
+    return made
+
+
+def _written(value: object) -> object:
+    """A number, true or false as its variable has it."""
+    return msgspec.json.encode(value).decode() if isinstance(value, bool | int | float) else value

@@ -181,9 +181,8 @@ def _plain(fields: Mapping[str, Any], kept: Iterable[str], kind: str) -> dict[st
             if isinstance(one.get("name"), str)
         ]
     if kind == "tools":
-        schema, notes = fields.get("inputSchema"), fields.get("annotations")
-        is_usable = isinstance(schema, dict) and cast("dict[str, Any]", schema).get("type") == "object"
-        plain["inputSchema"] = clean_schema(cast("object", schema) if is_usable else None)
+        notes = fields.get("annotations")
+        plain["inputSchema"] = clean_schema(fields.get("inputSchema"))
         hints = cast("dict[str, Any]", notes) if isinstance(notes, dict) else {}
         plain["annotations"] = {
             key: held
