@@ -123,8 +123,48 @@ async def test_a_file_that_breaks_while_a_turn_streams_is_told_with_its_place_an
         assert (await turn)["text"] == "one two"
         listed = await spoken.ask("gemini/settings", {})
         threshold = setting(listed, "model.compressionThreshold")
-        assert (threshold["value"], threshold["file"], "line" in threshold) == (0.25, str(mine), False)
+        assert (threshold["value"], threshold["file"], threshold["line"]) == (0.25, str(mine), 2)
         assert listed["problems"][0].startswith(f"{mine}:2:13: ")
+
+
+@pytest.mark.parametrize("says", ["Go On Without It", "Wait Until It Is Mended", None])
+async def test_a_file_that_nobody_ever_read_holds_the_model_until_the_person_says_go_on(
+    tmp_path: Path,
+    workspace: Path,
+    mine: Path,
+    emulator: Emulator,
+    gemini_environment: dict[str, str],
+    says: str | None,
+) -> None:
+    asked: list[str] = []
+
+    def answered(params: Any) -> dict[str, str] | None:
+        asked.append(params["message"])
+        return None if says is None else {"title": says}
+
+    mine.write_text('{"companion": ', "utf-8")
+    environment = server_environment(tmp_path, **gemini_environment)
+    async with editor(environment, workspace, answers={"window/showMessageRequest": answered}) as spoken:
+        async with asyncio.timeout(PATIENCE):
+            while not asked:
+                await asyncio.sleep(0)
+        listed = await spoken.ask("gemini/settings", {})
+        if says == "Go On Without It":
+            async with asyncio.timeout(PATIENCE):
+                while setting(listed, "companion.tools.rules")["value"]:
+                    listed = await spoken.ask("gemini/settings", {})
+        else:
+            (rule,) = setting(listed, "companion.tools.rules")["value"]
+            assert (rule["tool"], rule["decision"]) == ("*", "ask")
+        emulator.script(answer("hello"), method="streamGenerateContent")
+        said = await spoken.ask("gemini/chat", {"prompt": "go"})
+        assert (said["text"] == "hello") == (says == "Go On Without It")
+    assert str(mine) in asked[0]
+    assert any(str(mine) in told for told in spoken.messages)
+    async with editor(environment, workspace) as again:  # the next daemon knows what was said
+        listed = await again.ask("gemini/settings", {})
+        assert bool(setting(listed, "companion.tools.rules")["value"]) == (says != "Go On Without It")
+    assert (len(emulator.asked("streamGenerateContent")) == 1) == (says == "Go On Without It")
 
 
 def damaged(draw: random.Random) -> bytes:
