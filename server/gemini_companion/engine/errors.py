@@ -17,6 +17,7 @@ CompanionError
     ├── ModelUnavailable    the model's service failed after its retries
     ├── Unauthenticated     no key, or one that was refused
     ├── ContextOverflow     the provider refused the size
+    ├── ToolRefused         the provider refused the declaration of a tool
     ├── TokenCountFailed    the provider could not count a request
     └── Blocked             a hook or the model's safety filter refused
 ```
@@ -116,7 +117,8 @@ class ModelUnavailable(ModelFault):
     """The model's service failed after its retries.
 
     `of_model` is true where another model of the same service may answer: a quota is used up, or this
-    one is overloaded.
+    one is overloaded; `is_gone` where this one is not to be had at all. `token_quota` is how many tokens a minute may
+    have, if the service said so.
     """
 
     retryable_by_default = True
@@ -129,9 +131,13 @@ class ModelUnavailable(ModelFault):
         retryable: bool | None = None,
         retry_after_ms: int | None = None,
         of_model: bool = False,
+        is_gone: bool = False,
+        token_quota: int | None = None,
     ) -> None:
         super().__init__(message, hint=hint, retryable=retryable, retry_after_ms=retry_after_ms)
         self.of_model = of_model
+        self.is_gone = is_gone
+        self.token_quota = token_quota
 
 
 class Unauthenticated(ModelFault):
@@ -139,7 +145,19 @@ class Unauthenticated(ModelFault):
 
 
 class ContextOverflow(ModelFault):
-    """The provider refused the request for its size."""
+    """The provider refused the request for its size; `limit` is how many tokens it takes, if it said so."""
+
+    def __init__(self, message: str, *, hint: str = "", limit: int | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.limit = limit
+
+
+class ToolRefused(ModelFault):
+    """The provider refused the declaration of one tool, by its place among the request's."""
+
+    def __init__(self, message: str, *, index: int, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.index = index
 
 
 class TokenCountFailed(ModelFault):

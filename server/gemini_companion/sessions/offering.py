@@ -48,7 +48,11 @@ class Offering:
             self._tools, self._made = tools, {}
         if hidden not in self._made:
             self._made[hidden] = tools.declarations(hidden)
-        return self._made[hidden]
+        offered = services.models.accepted(self._made[hidden])
+        if len(offered) == len(self._made[hidden]):
+            return self._made[hidden]
+        names = hidden | {one["name"] for one in self._made[hidden]} - {one["name"] for one in offered}
+        return self._made.setdefault(names, offered)
 
 
 def hidden_tools(services: Services, mode: Mode, tools: ToolRegistry) -> frozenset[str]:

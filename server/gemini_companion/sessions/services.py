@@ -72,6 +72,8 @@ class Services:
     """Who watches what happens; by default the last events are kept, and that is all."""
     slots: Slots = field(default_factory=Slots)
     """How much goes on at once, over all sessions."""
+    tell: Callable[[str], None] = lambda sentence: None
+    """Shows a sentence to people, in every editor."""
     mcp: McpService | None = None
     """The MCP servers; `None` where there are none."""
     ports: Ports | None = None

@@ -161,6 +161,7 @@ class Daemon:
                 skills=self._skills,
                 mcp=servers,
             )
+            services.tell = self._show
             self._app = Application(services, build_tooling(self._env, commands, settings, self._show))
         return self._app
 

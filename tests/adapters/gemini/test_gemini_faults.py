@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.adapters.gemini.faults import VERTEX_HINT, ErrorResponse, fault_of, one_line
 from gemini_companion.adapters.gemini.options import KEY_HINT
-from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, ToolRefused, Unauthenticated
 from tests.support.examples import examples
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
@@ -221,3 +221,61 @@ def test_a_wait_that_a_service_made_up_is_within_a_day_or_none(wait: str) -> Non
     detail = {"error": {"details": [{"retryDelay": f"{wait}s"}]}}
     for refused in (fault(429, retry_after=wait), fault_of(ErrorResponse(code=503, body=detail), model="m")):
         assert refused.retry_after_ms is None or 0 <= refused.retry_after_ms <= 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("message", "limit"),
+    [
+        ("The input token count (1300000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576),
+        ("The input token count exceeds the maximum number of tokens allowed 131072.", 131_072),
+        ("the input token count is 1300000 but the model supports up to 1,048,576 tokens.", 1_048_576),
+        ("This model's maximum context length is 32768 tokens. However, you requested 40000.", 32_768),
+        ("prompt is too long: 213000 tokens > 200000 maximum", 200_000),
+        ("The input token count exceeds the maximum number of tokens allowed.", None),
+        ("The input token count exceeds the maximum number of tokens allowed (7).", None),
+    ],
+)
+def test_a_window_that_a_refusal_names_is_read(message: str, limit: int | None):
+    refused = fault(400, message)
+    assert isinstance(refused, ContextOverflow)
+    assert refused.limit == limit
+
+
+def quota(quota_id: str, value: object) -> Any:
+    return [{"violations": [{"quotaId": quota_id, "quotaValue": value}]}]
+
+
+@pytest.mark.parametrize(
+    ("quota_id", "value", "tokens"),
+    [
+        ("GenerateContentInputTokensPerModelPerMinute-FreeTier", "12000", 12_000),
+        ("GenerateContentInputTokensPerModelPerMinute", 250_000, 250_000),
+        ("GenerateRequestsPerMinutePerProjectPerModel", "5", None),
+        ("GenerateContentInputTokensPerModelPerMinute", "many", None),
+        ("GenerateContentInputTokensPerModelPerMinute", None, None),
+    ],
+)
+def test_the_tokens_that_a_minute_may_have_are_read(quota_id: str, value: object, tokens: int | None):
+    refused = fault(429, "quota", details=quota(quota_id, value))
+    assert isinstance(refused, ModelUnavailable)
+    assert (refused.token_quota, refused.retryable, refused.is_gone) == (tokens, True, False)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        fault(429, "quota", details=quota("GenerateContentInputTokensPerModelPerMinute-FreeTier", "0")),
+        fault(429, "Quota exceeded for metric: requests, limit: 0, model: gemini-2.5-pro"),
+    ],
+)
+def test_a_model_without_any_quota_is_not_to_be_had(refused: ModelFault):
+    assert isinstance(refused, ModelUnavailable)
+    assert (refused.is_gone, refused.of_model, refused.retryable) == (True, True, False)
+    assert "another model" in refused.hint
+
+
+def test_a_declaration_that_is_refused_is_known_by_its_place():
+    place = "* GenerateContentRequest.tools[0].function_declarations[17].parameters.properties[sort].enum[0]: cannot be"
+    refused = fault(400, f"{place} empty\n")
+    assert isinstance(refused, ToolRefused)
+    assert refused.index == 17

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from gemini_companion.engine.compression.breaker import FAILURES_IN_A_ROW
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, PreviewEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
@@ -33,7 +34,7 @@ from tests.support.preparing_desk import (
     state,
     within,
 )
-from tests.support.scripted_model import SNAPSHOT, chunks
+from tests.support.scripted_model import SNAPSHOT, chunks, snapshot_with
 from tests.support.sessions import Studio
 from tests.support.slow_summariser import SlowSummariser
 
@@ -214,6 +215,40 @@ async def test_a_failure_says_nothing_sets_no_flag_and_is_not_tried_again_at_onc
     assert not [entry for entry in session.history.entries if isinstance(entry, AttemptEntry | PreviewEntry)]
     assert not desk.heard.of(CompressionFailed)
     assert session.last_result is None
+
+
+async def test_one_that_grows_where_it_was_due_sets_the_flag_and_turns_go_on_with_the_cuts(
+    desk: Studio, slow: SlowSummariser
+) -> None:
+    desk.set(compression_gate=False)
+    session = await chat_at(desk, 1)
+    slow.may_summarise.set()
+    slow.default_answer = snapshot_with(" ".join(f"goal {number}" for number in range(30_000)))
+    await desk.chat("go on")
+    await settled(session)
+    (attempt,) = [entry for entry in session.history.entries if isinstance(entry, AttemptEntry)]
+    assert attempt.result.status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT"
+    assert (attempt.result.trigger, attempt.forced) == ("auto", False)
+    assert session.breaker.has_failed(session.token_count(session.choice()).tokens)
+    asked = slow.asked
+    for _ in range(5):
+        await desk.chat("and on")
+        await settled(session)
+    assert slow.asked == asked
+
+
+async def test_faults_where_it_was_due_set_the_flag_after_several(desk: Studio, slow: SlowSummariser) -> None:
+    session = await chat_at(desk, 1)
+    slow.may_summarise.set()
+    slow.default_answer = ModelUnavailable("down", retryable=False)
+    for number in range(40):
+        await desk.chat(f"{number} " + "word " * 100)
+        await settled(session)
+        if session.breaker.has_failed(session.token_count(session.choice()).tokens):
+            break
+    attempts = [entry for entry in session.history.entries if isinstance(entry, AttemptEntry)]
+    assert len(attempts) == FAILURES_IN_A_ROW
+    assert {entry.fault for entry in attempts} == {"ModelUnavailable"}
 
 
 async def test_a_failing_summariser_costs_few_calls_and_no_answer(desk: Studio, slow: SlowSummariser) -> None:

@@ -6,8 +6,10 @@ calls a line end. The rules followed here are those of https://html.spec.whatwg.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, cast
 
 DONE: Final = b"[DONE]"
 """The data that proxies end a stream with."""
@@ -17,6 +19,36 @@ _IGNORED_FIELDS: Final = frozenset({b"", b"event", b"id", b"retry"})
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 # Line ends for Unicode, but not for the format: only inside a JSON string can they stand, so there they are escaped.
 _ESCAPES: Final = ((b"\xe2\x80\xa8", rb"\u2028"), (b"\xe2\x80\xa9", rb"\u2029"), (b"\xc2\x85", rb"\u0085"))
+
+_ODD_COUNT: Final = re.compile(
+    rb'"\w{0,40}(?:[tT]oken_?[cC]ount"\s*+:\s*+(?!\d{1,15}\s*[,}])|[dD]etails"\s*+:\s*+(?!\[|null))'
+)
+_COUNT: Final = re.compile(r"\w{1,40}[tT]oken_?[cC]ount")
+_LONGEST_NUMBER: Final = 15
+"""Digits of a count; Python refuses to read thousands of them."""
+
+
+def with_usable_counts(data: bytes) -> bytes:
+    """An answer's JSON without counts that are none (1.5, "abc", 1e308): the SDK would refuse the answer with them."""
+    if not _ODD_COUNT.search(data):
+        return data
+    try:
+        answer: object = json.loads(data, parse_int=_integer)
+    except (ValueError, RecursionError):
+        return data
+    if not isinstance(answer, dict):
+        return data
+    fields = cast("dict[str, object]", answer)
+    for name in ("usageMetadata", "usage_metadata"):
+        usage = fields.get(name)
+        if isinstance(usage, dict):
+            counts = cast("dict[str, object]", usage).items()
+            fields[name] = {key: value for key, value in counts if _COUNT.fullmatch(key) and type(value) is int}
+    return json.dumps(answer).encode()
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else float(digits)
 
 
 class EventLines:
@@ -70,6 +102,6 @@ class EventLines:
                 if value:
                     for found, escaped in _ESCAPES:
                         value = value.replace(found, escaped)
-                    yield b"data: %s\n" % value
+                    yield b"data: %s\n" % with_usable_counts(value)
             elif name not in _IGNORED_FIELDS:
                 yield b"%s\n" % line

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 
 from gemini_companion.adapters.gemini.options import KEY_HINT
-from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, ToolRefused, Unauthenticated
 
 Json: TypeAlias = dict[str, Any]
 
@@ -40,6 +40,14 @@ _OVERFLOW: Final = re.compile(
     r"|maximum context length|exceeds? .{0,60}(?:context window|maximum number of (?:input )?tokens)",
     re.IGNORECASE,
 )
+_NAMED_LIMIT: Final = re.compile(
+    r"(?:(?:tokens? )?allowed|maximum context length(?: is| of)?|context window(?: is| of)?|supports? up to"
+    r"|max(?:imum)?(?: is| of)?|limit(?: is| of)?)[ (:]{1,3}(\d[\d,]{2,11})(?![\d,])|>\s?(\d{3,9}) maximum",
+    re.IGNORECASE,
+)
+_LEAST_LIMIT: Final = 1_000
+_DECLARATION: Final = re.compile(r"function_?declarations\[(?P<index>\d{1,4})\]", re.IGNORECASE)
+_NO_QUOTA: Final = re.compile(r"\blimit: 0\b(?![.,]?\d)")
 _HTTP_DATE: Final = re.compile(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT", re.ASCII)
 _DURATION: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s?", re.ASCII)
 
@@ -73,6 +81,11 @@ def fault_of(response: ErrorResponse, *, model: str, vertex: bool = False, now: 
         return ContextOverflow(
             f"The conversation is too large for {model} ({reason}).",
             hint="Compress it with `gemini/compress`, or choose a model with a larger window.",
+            limit=_named_limit(response.message[:_READ]),
+        )
+    if code == 400 and (place := _DECLARATION.search(response.message[:_READ])):
+        return ToolRefused(
+            f"The model's service refused the declaration of a tool ({reason}).", index=int(place["index"])
         )
     if code == 404:
         known_endpoint = response.body is not None and "error" in response.body
@@ -80,9 +93,19 @@ def fault_of(response: ErrorResponse, *, model: str, vertex: bool = False, now: 
             f"The model {model!r} was not found ({reason}).",
             hint=MODEL_HINT if known_endpoint else ENDPOINT_HINT,
             retryable=False,
+            is_gone=known_endpoint,
         )
     retry_after_ms = _retry_after_ms(response, details, now)
     if code == 429:
+        quota = _token_quota(details)
+        if quota == 0 or _NO_QUOTA.search(response.message[:_READ]):
+            return ModelUnavailable(
+                f"This key has no quota for {model} ({reason}).",
+                hint="Choose another model, or a key with a quota for this one.",
+                retryable=False,
+                of_model=True,
+                is_gone=True,
+            )
         if any("PerDay" in quota for detail in details for quota in _quotas(detail)):
             hint = "Today's quota of this model is used up: choose another model, or a key with a larger quota."
             return ModelUnavailable(
@@ -97,6 +120,7 @@ def fault_of(response: ErrorResponse, *, model: str, vertex: bool = False, now: 
             hint=_later(retry_after_ms),
             retry_after_ms=retry_after_ms,
             of_model=True,
+            token_quota=quota,
         )
     if code in _RETRYABLE or code >= 500:
         return ModelUnavailable(
@@ -153,11 +177,35 @@ def _details(body: Json | None) -> Iterator[Json]:
             yield cast("Json", detail)
 
 
-def _quotas(detail: Json) -> Iterator[str]:
+def _named_limit(message: str) -> int | None:
+    """How many tokens a request may have, where the refusal says so."""
+    match = _NAMED_LIMIT.search(message)
+    limit = int((match[1] or match[2]).replace(",", "")) if match else 0
+    return limit if limit >= _LEAST_LIMIT else None
+
+
+def _token_quota(details: list[Json]) -> int | None:
+    """The tokens that requests of one minute may have, where that is what was exceeded."""
+    found: list[int] = []
+    for violation in (one for detail in details for one in _violations(detail)):
+        quota, value = violation.get("quotaId"), violation.get("quotaValue")
+        if not isinstance(quota, str) or "Token" not in quota or "PerMinute" not in quota:
+            continue
+        if isinstance(value, str | int) and re.fullmatch(r"\d{1,12}", str(value)):
+            found.append(int(value))
+    return min(found, default=None)
+
+
+def _violations(detail: Json) -> Iterator[Json]:
     violations = detail.get("violations")
     for violation in cast("list[object]", violations) if isinstance(violations, list) else []:
-        quota = cast("Json", violation).get("quotaId") if isinstance(violation, dict) else None
-        if isinstance(quota, str):
+        if isinstance(violation, dict):
+            yield cast("Json", violation)
+
+
+def _quotas(detail: Json) -> Iterator[str]:
+    for violation in _violations(detail):
+        if isinstance(quota := violation.get("quotaId"), str):
             yield quota
 
 

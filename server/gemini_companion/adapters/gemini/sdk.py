@@ -20,6 +20,7 @@ from google.genai import errors as sdk_errors
 from google.genai import types
 from google.genai.version import __version__ as SDK_VERSION
 
+from gemini_companion.adapters.certificates import tls_context
 from gemini_companion.adapters.gemini.body import Body
 from gemini_companion.adapters.gemini.faults import (
     ENDPOINT_HINT,
@@ -41,7 +42,6 @@ from gemini_companion.adapters.gemini.transport import (
     http_client,
     outgoing,
     reading,
-    tls_context,
 )
 from gemini_companion.engine.errors import ModelFault, ModelUnavailable, Unauthenticated
 from gemini_companion.sessions.models.port import ModelChunk

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-import functools
 import ipaddress
-import ssl
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
@@ -17,8 +15,9 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 
+from gemini_companion.adapters.certificates import tls_context
 from gemini_companion.adapters.gemini.body import Body
-from gemini_companion.adapters.gemini.event_stream import EventLines
+from gemini_companion.adapters.gemini.event_stream import EventLines, with_usable_counts
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.adapters.gemini.plain_events import PlainEvents
 from gemini_companion.sessions.models.port import ModelChunk
@@ -116,12 +115,6 @@ def _fields_of(placeholder: bytes) -> dict[str, Any]:
     return fields
 
 
-@functools.cache
-def tls_context() -> ssl.SSLContext:
-    """The trusted certificates (SSL_CERT_FILE counts), loaded once: it takes 25 ms."""
-    return httpx2.create_ssl_context()
-
-
 def http_client(options: GeminiOptions, transport: httpx2.AsyncBaseTransport | None = None) -> BodyClient:
     """Our own client, so that the SDK chooses neither another HTTP library nor a timeout.
 
@@ -150,7 +143,8 @@ def http_client(options: GeminiOptions, transport: httpx2.AsyncBaseTransport | N
         # The body of an error, and text that is in no UTF-8, are the SDK's.
         is_answer = response.status_code == 200 and codecs.lookup(response.encoding or "").name == "utf-8"
         receive = stream.receive if stream is not None and is_answer else None
-        response.stream = _Unpacked(response.stream, encoding, lines, receive)
+        is_whole = is_answer and kind == "application/json" and response.request.url.path.endswith(":generateContent")
+        response.stream = _Unpacked(response.stream, encoding, lines, receive, is_whole=is_whole)
 
     return BodyClient(
         transport=transport,
@@ -178,7 +172,11 @@ class _Unpacked(httpx2.AsyncByteStream):
         encoding: str,
         lines: EventLines | None,
         receive: Callable[[ModelChunk], None] | None,
+        *,
+        is_whole: bool = False,
     ) -> None:
+        self._answer: list[bytes] | None = [] if is_whole else None
+        """Of an answer in one piece what came of it: its counts are looked at in the whole."""
         self._stream = stream
         self._source = aiter(stream)
         self._encoding = encoding
@@ -227,6 +225,9 @@ class _Unpacked(httpx2.AsyncByteStream):
             self._has_ended = self._has_ended or self._lines.is_done
             if self._receive is not None:
                 return self._plain_events.pieces(data, is_end=self._has_ended)
+        if self._answer is not None:
+            self._answer.append(data)
+            return iter(() if data else (with_usable_counts(b"".join(self._answer)),))
         return iter((data,) if data else ())
 
     async def _unpack(self) -> bytes:

@@ -18,6 +18,7 @@ from mcp.shared.auth import OAuthClientMetadata, OAuthMetadata, ProtectedResourc
 from mcp.shared.message import SessionMessage
 from pydantic import AnyUrl
 
+from gemini_companion.adapters.certificates import tls_context
 from gemini_companion.adapters.mcp.link import START_SECONDS, SdkLink, open_link
 from gemini_companion.adapters.mcp.login import LOGIN_SECONDS, Browser
 from gemini_companion.adapters.mcp.logins import Kept, Logins, StoredLogin
@@ -136,7 +137,13 @@ async def _streams(
         timeout: httpx2.Timeout | None = timeout,
         auth: httpx2.Auth | None = auth,
     ) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, event_hooks={"response": [watched.look]})
+        return httpx2.AsyncClient(
+            headers=headers,
+            timeout=timeout,
+            auth=auth,
+            verify=tls_context(),
+            event_hooks={"response": [watched.look]},
+        )
 
     transport: AbstractAsyncContextManager[Any]
     async with AsyncExitStack() as held:

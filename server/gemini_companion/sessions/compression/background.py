@@ -11,6 +11,8 @@ import logging
 from collections.abc import Callable, Collection
 from typing import Final
 
+import msgspec
+
 from gemini_companion.engine.compression.preparing import (
     IDLE_SECONDS,
     Behind,
@@ -20,11 +22,12 @@ from gemini_companion.engine.compression.preparing import (
     next_step,
     retry_at,
 )
-from gemini_companion.engine.errors import Cancelled, CompanionError
+from gemini_companion.engine.errors import Cancelled, CompanionError, ModelFault
 from gemini_companion.engine.history.log import CompressionResult, PreviewEntry
 from gemini_companion.sessions.budget.limits import uses_of
 from gemini_companion.sessions.compression.ahead import look_ahead
 from gemini_companion.sessions.compression.cost import waiting
+from gemini_companion.sessions.compression.install import note_attempt
 from gemini_companion.sessions.compression.job import new_compression
 from gemini_companion.sessions.compression.late import execute, install_preview
 from gemini_companion.sessions.compression_state import NO_WISH, Compression
@@ -210,11 +213,34 @@ async def _begin(session: Session, choice: ModelChoice) -> None:
         try:
             result = await execute(session, compression, choice)
             is_of_use = result.status == "PREVIEW"
+            await _note_if_due(session, choice, compression, result, tokens)
+        except ModelFault as fault:
+            if compression.failed_with is not None:
+                await _note_if_due(session, choice, compression, compression.failed_with, tokens, fault)
+            raise
         finally:
             _learn(session, choice, compression, tokens, is_of_use=is_of_use)
         return result
 
     compression.prepare(run).start()
+
+
+async def _note_if_due(
+    session: Session,
+    choice: ModelChoice,
+    compression: Compression,
+    result: CompressionResult,
+    tokens: int,
+    fault: ModelFault | None = None,
+) -> None:
+    """What fails ahead of need is nobody's attempt. Where it was due it is the one that a turn would have made: the
+    failure flag is set by it, and turns go on with the cuts.
+    """
+    trigger = session.mark(choice).tokens
+    is_failure = fault is not None or result.status.startswith("COMPRESSION_FAILED")
+    if compression.trigger == "background" and is_failure and trigger is not None and tokens >= trigger:
+        failed = msgspec.structs.replace(result, trigger="auto")
+        await note_attempt(session, failed, tokens, forced=False, fault=type(fault).__name__ if fault else "")
 
 
 def _learn(session: Session, choice: ModelChoice, compression: Compression, tokens: int, *, is_of_use: bool) -> None:

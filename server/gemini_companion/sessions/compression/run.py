@@ -64,6 +64,10 @@ from gemini_companion.sessions.threads import off_loop
 RETRY_SECONDS: Final = 20.0
 """Seconds of waiting that all retries of one compression may add up to."""
 
+OTHER_SECONDS: Final = 5.0
+OTHER_ATTEMPTS: Final = 2
+"""The same of a model beside the chat's own, which is asked where that one fails."""
+
 
 @dataclass(slots=True, kw_only=True)
 class CompressionRun:
@@ -216,9 +220,21 @@ class CompressionRun:
 
         Where a model on this machine, which takes minutes, writes none that can be used, the built-in summariser does.
         """
+        services = self.session.services
+        model = services.models.compressor(services.settings(), self.choice)
+        try:
+            return await self._summarise_by(model, plan, gate)
+        except ModelFault as fault:
+            if not services.models.write_instead(self.choice, model, fault):
+                raise
+            admission = await self._summarise_by(self.choice.name, plan, gate)
+            services.tell(services.models.wrote_instead(self.choice, model, fault))
+            return admission
+
+    async def _summarise_by(self, model: str, plan: Plan, gate: SnapshotGate) -> Admission | None:
         session, services = self.session, self.session.services
         settings = services.settings()
-        model = services.models.compressor(settings, self.choice)
+        is_own = model == self.choice.name
         capabilities = self.choice.provider.capabilities
         by_model = plan.asks_model and not capabilities.summarises_from_facts
         may_fall_back = by_model and (capabilities.runs_here or settings.built_in_fallback)
@@ -233,7 +249,7 @@ class CompressionRun:
             model=model,
             window=min(session.limit(self.choice), services.models.limit(settings, model)),
             ledger=session.ledger,
-            retries=self.retries,
+            retries=self.retries if is_own else RetryBudget(services.clock, OTHER_SECONDS, OTHER_ATTEMPTS),
             prompt_id=self.compression.compression_id,
             nonce=services.new_nonce(),
             report=self.compression.enter,
@@ -254,7 +270,7 @@ class CompressionRun:
                     return built_in._replace(is_built_in=True)
             return admission
         finally:
-            self.calls = summariser.calls
+            self.calls += summariser.calls
 
     async def _count(self, change: ViewChange) -> Counts:
         after = self.session.history.view_with(self._entry(change, self.result("COMPRESSED")))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from gemini_companion.engine.errors import ModelUnavailable
+from gemini_companion.engine.errors import ModelFault, ModelUnavailable, Unauthenticated
 from gemini_companion.engine.tokens.limits import DEFAULT_MODEL, KnownModel
 from gemini_companion.sessions.models.availability import Availability
 from gemini_companion.sessions.models.port import Embedder, ModelCatalogue, ModelProvider, embedder
@@ -53,6 +54,13 @@ class ModelRegistry:
         """The last registration is the fallback. Raises `ValueError` unless it has a provider."""
         self._registrations = tuple(registrations)
         self._retired: list[ModelProvider] = []
+        self._gone: set[str] = set()
+        """Models that were to write snapshots, and that this key cannot have."""
+        self._refused: dict[str, object] = {}
+        """Declarations of tools that a service refused, by the tool's name."""
+        self._told: set[str] = set()
+        self._learnt: dict[str, int] = {}
+        """Tokens that models accept in one request, where their service named fewer than the catalogue has."""
         self.availability = Availability()
         """Which models are left alone for a while."""
         fallback = self._registrations[-1] if self._registrations else None
@@ -66,6 +74,7 @@ class ModelRegistry:
 
         Those under way end with the provider that they began with, which is closed with the others. The fallback stays.
         """
+        self._gone.clear()
         for at, registered in enumerate(self._registrations[:-1]):
             if registered.catalogue is registration.catalogue:
                 if registered.provider is not None:
@@ -155,12 +164,53 @@ class ModelRegistry:
     def compressor(self, settings: Settings, choice: ModelChoice) -> str:
         """The name of the model that writes snapshots.
 
-        The settings' if the same provider serves it, else one of the same family.
+        The settings' if the same provider serves it, else one of the same family; the chat's own while that is not to
+        be had.
         """
         named = settings.compression_model
-        if named and choice.catalogue.serves(named) and self._registered(named).catalogue is choice.catalogue:
-            return named
-        return choice.catalogue.compressor_for(choice.name)
+        if not (named and choice.catalogue.serves(named) and self._registered(named).catalogue is choice.catalogue):
+            named = choice.catalogue.compressor_for(choice.name)
+        return choice.name if named in self._gone or not self.availability.is_available(named) else named
+
+    def write_instead(self, choice: ModelChoice, model: str, fault: ModelFault) -> bool:
+        """Whether the chat's own model is asked for what another one could not write: that one is gone, forbidden,
+        without a quota or overloaded.
+        """
+        if model == choice.name:
+            return False
+        if isinstance(fault, Unauthenticated):
+            return True
+        return isinstance(fault, ModelUnavailable) and (fault.is_gone or fault.of_model or fault.retryable)
+
+    def wrote_instead(self, choice: ModelChoice, model: str, fault: ModelFault) -> str:
+        """Keep that the chat's own model wrote in place of another one; the sentence for people, empty the next
+        time.
+        """
+        if isinstance(fault, ModelUnavailable) and not fault.is_gone:
+            self.availability.failed(model, fault.retry_after_ms)
+        else:
+            self._gone.add(model)
+        if model in self._told:
+            return ""
+        self._told.add(model)
+        return (
+            f"{model}, which writes the snapshots, cannot be had ({fault.message.rstrip('.')}), so {choice.name} writes"
+            " them. companion.compression.model sets another model for that."
+        )
+
+    def refuse(self, declaration: Mapping[str, object]) -> bool:
+        """A service refused this declaration of a tool, which is left out from now on; false if it was already."""
+        name = str(declaration.get("name"))
+        if self._refused.get(name) == declaration:
+            return False
+        self._refused[name] = declaration
+        return True
+
+    def accepted(self, declarations: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+        """The declarations without those that a service refused."""
+        if not self._refused:
+            return declarations
+        return tuple(one for one in declarations if self._refused.get(one["name"]) != one)
 
     def titler(self, choice: ModelChoice) -> str:
         """The name of the small model that writes titles."""
@@ -168,7 +218,14 @@ class ModelRegistry:
 
     def limit(self, settings: Settings, name: str) -> int:
         """Tokens that a model accepts in one request; a setting takes precedence."""
-        return settings.token_limit_override or self._registered(name).catalogue.token_limit(name)
+        if settings.token_limit_override:
+            return settings.token_limit_override
+        known = self._registered(name).catalogue.token_limit(name)
+        return min(known, self._learnt.get(name, known))
+
+    def learn_limit(self, name: str, tokens: int) -> None:
+        """Take it from a model's service how many tokens it accepts in one request."""
+        self._learnt[name] = tokens
 
     def embedder(self) -> Embedder | None:
         """The first provider that makes vectors of texts, `None` if none does here."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
-from gemini_companion.engine.errors import ModelFault
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable
 from gemini_companion.engine.history.model_call import CallOutcome, CallPurpose, ModelCallEntry
+from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.usage import Usage
 from gemini_companion.engine.scheduling.fair_slots import Urgency
-from gemini_companion.engine.tokens.ledger import RequestParts
+from gemini_companion.engine.tokens.ledger import BELIEVABLE_TIMES, UNKNOWN_TOKENS, RequestParts, media_in
 from gemini_companion.sessions.budget.limits import check_budget
 from gemini_companion.sessions.models.port import (
     Capabilities,
@@ -38,6 +39,17 @@ if TYPE_CHECKING:
 
 _AWAITED: Final = frozenset[CallPurpose]({"answer", "compression", "condensing", "grounding", "routing"})
 """What a person waits for; whatever else there is lets it go first."""
+
+MOST_WRITTEN: Final = 200_000
+"""Tokens that no model writes in one answer, its thoughts among them."""
+
+WINDOW_OF_NONE: Final = 20_000_000
+"""Tokens that no model accepts in one request."""
+
+CHARACTERS_A_TOKEN: Final = 4
+
+_UNSURE: Final = 1.1
+"""By how much an estimate may be too low."""
 
 _WHOLE: Final = frozenset({None, "STOP", "MAX_TOKENS"})
 """Finish reasons of an answer that can be used."""
@@ -90,11 +102,10 @@ class Recorded(ModelProvider):
                 chunks = cast("AsyncGenerator[ModelChunk]", self._provider.stream(request, local))
                 async with aclosing(chunks):
                     async for chunk in chunks:
-                        call.take(chunk, is_first=True)
-                        yield chunk
+                        yield call.take(chunk, is_first=True)
             except BaseException as error:
                 call.end(error)
-                raise
+                raise call.understood(error) from None
             call.end()
 
     async def generate(self, request: ModelRequest) -> ModelChunk:
@@ -106,8 +117,8 @@ class Recorded(ModelProvider):
                 chunk = await self._provider.generate(request)
             except BaseException as error:
                 call.end(error)
-                raise
-            call.take(chunk)
+                raise call.understood(error) from None
+            chunk = call.take(chunk)
             call.end()
             return chunk
 
@@ -198,6 +209,23 @@ class Recorded(ModelProvider):
         session.write_later(lambda seq: msgspec.structs.replace(entry, seq=seq))
         self.observing.model_called(told.record(entry, session.session_id, self._provider.name))
 
+    def learn_limit(self, model: str, tokens: int) -> None:
+        """Keep what the service said that it accepts."""
+        self._session.services.models.learn_limit(model, tokens)
+
+    def most_of(self, request: ModelRequest | None) -> tuple[int, int]:
+        """The tokens that a request has by our estimate, and the most that are believed of it."""
+        parts, window = self._parts, self._session.limit(self._choice)
+        if parts is not None:
+            estimated, is_text = self._session.ledger.estimate(self._choice.name, parts), not media_in(parts)
+        elif request is not None:
+            texts = [text_of(part) for content in request.contents for part in content.parts]
+            estimated = sum(map(len, filter(None, texts))) // CHARACTERS_A_TOKEN
+            is_text = None not in texts
+        else:
+            return 0, window
+        return estimated, round(BELIEVABLE_TIMES * (estimated if is_text else max(window, estimated))) + UNKNOWN_TOKENS
+
     def elapsed_ms(self, started: float) -> int:
         """Milliseconds since a point on the monotonic clock."""
         return self._session.elapsed_ms(started)
@@ -214,20 +242,49 @@ class _Call:
         self._recorded = recorded
         self._told = ModelCallTold(request, with_text=recorded.observing.wants_text)
         self._model = model
+        self._request = request
+        self._characters = 0
         self._started = recorded.monotonic()
         self._first_ms: int | None = None
         self._usage: Usage | None = None
         self._finish_reason: str | None = None
         self._block_reason = ""
 
-    def take(self, chunk: ModelChunk, *, is_first: bool = False) -> None:
-        """Note what a piece says; `is_first` for one of several, whose first counts."""
+    def take(self, chunk: ModelChunk, *, is_first: bool = False) -> ModelChunk:
+        """Note what a piece says, and give it without counts that cannot be; `is_first` for one of several, whose first
+        counts.
+        """
+        self._characters += sum(len(text_of(part) or "") for part in chunk.parts)
+        if chunk.usage is not None:
+            booked, told = self._believed(chunk.usage)
+            self._usage = booked
+            chunk = msgspec.structs.replace(chunk, usage=told)
         if is_first and self._first_ms is None and chunk.parts:
             self._first_ms = self._recorded.elapsed_ms(self._started)
         self._told.take(chunk)
-        self._usage = chunk.usage or self._usage
         self._finish_reason = chunk.finish_reason or self._finish_reason
         self._block_reason = chunk.block_reason or self._block_reason
+        return chunk
+
+    def _believed(self, usage: Usage) -> tuple[Usage, Usage]:
+        """The counts as they are booked, and as they are told: our estimate in place of one that cannot be, and 0."""
+        booked = told = usage
+        if usage.prompt_tokens > WINDOW_OF_NONE or usage.prompt_tokens > self._most()[1]:
+            booked = msgspec.structs.replace(booked, prompt_tokens=self._most()[0], cached_tokens=0, total_tokens=0)
+            told = msgspec.structs.replace(told, prompt_tokens=0, cached_tokens=0, total_tokens=0)
+        if usage.output_tokens + usage.thought_tokens > MOST_WRITTEN:
+            written = self._characters // CHARACTERS_A_TOKEN
+            booked = msgspec.structs.replace(booked, output_tokens=written, thought_tokens=0, total_tokens=0)
+            told = msgspec.structs.replace(told, output_tokens=written, thought_tokens=0, total_tokens=0)
+        if usage.cached_tokens > booked.prompt_tokens:
+            booked = msgspec.structs.replace(booked, cached_tokens=0)
+        if max(usage.total_tokens, usage.cached_tokens) > WINDOW_OF_NONE:
+            told = msgspec.structs.replace(told, total_tokens=0, cached_tokens=0)
+            booked = msgspec.structs.replace(booked, total_tokens=0)
+        return booked, told
+
+    def _most(self) -> tuple[int, int]:
+        return self._recorded.most_of(self._request)
 
     def end(self, error: BaseException | None = None) -> None:
         """Record it."""
@@ -240,6 +297,25 @@ class _Call:
             usage=self._usage,
             duration_ms=self._recorded.elapsed_ms(self._started),
             first_ms=self._first_ms,
+        )
+
+    def understood(self, error: BaseException) -> BaseException:
+        """The fault as it is handled: no wait helps a request that has more tokens than a whole minute may have."""
+        if isinstance(error, ContextOverflow):
+            if error.limit is not None:
+                self._recorded.learn_limit(self._model, error.limit)
+            return error
+        if not isinstance(error, ModelUnavailable) or error.token_quota is None:
+            return error
+        tokens = self._most()[0]
+        if tokens * _UNSURE <= error.token_quota:
+            return error
+        self._recorded.learn_limit(self._model, error.token_quota)
+        return ContextOverflow(
+            f"The request has about {tokens:,} tokens, and this key's quota for {self._model} is {error.token_quota:,}"
+            f" in a minute: {error.message}",
+            hint="Compress the chat with `gemini/compress`, or choose another model or a key with a larger quota.",
+            limit=error.token_quota,
         )
 
     def _outcome(self, error: BaseException | None) -> tuple[CallOutcome, str]:

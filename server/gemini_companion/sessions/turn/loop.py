@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +32,10 @@ from gemini_companion.sessions.turn.entries import TurnEntries
 from gemini_companion.sessions.turn.requests import Requests
 from gemini_companion.sessions.turn.streaming import Answer
 
+_CUT = (
+    "Not carried out: your answer was cut before its end ({reason}), so this call may not be whole. Call it again with"
+    " less in one call, and write a long text in several pieces."
+)
 _GO_ON, _STOP = "Go on", "Stop"
 
 
@@ -171,7 +175,10 @@ class TurnLoop:
 
     async def _round_of(self, answer: Answer) -> Round:
         setting = await self.setting()
-        return Round(called_in(answer.parts, setting.session.services.new_id), setting)
+        calls = called_in(answer.parts, setting.session.services.new_id)
+        if answer.is_cut:  # half a file may be a valid argument
+            calls = [replace(call, fault=_CUT.format(reason=answer.finish_reason)) for call in calls]
+        return Round(calls, setting)
 
     async def setting(self) -> Setting:
         """What calls are made in; found out once."""

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from gemini_companion.engine.errors import Cancelled, ContextOverflow, ModelUnavailable
+from gemini_companion.engine.errors import Cancelled, ContextOverflow, ModelUnavailable, ToolRefused
 from gemini_companion.engine.history.content import Content, Part, visible_text_of
 from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, CompressionResult
 from gemini_companion.engine.tokens.ledger import FACTOR_RANGE
@@ -212,7 +212,7 @@ class Requests:
 
     async def _answer(self) -> Answer:
         try:
-            return await self._stream()
+            return await self._with_accepted_tools()
         except ContextOverflow as refused:
             overflow = first = refused
         for make_smaller in (self._rescue, self._shorten):
@@ -225,6 +225,21 @@ class Requests:
             except ContextOverflow as again:
                 overflow = ContextOverflow(again.message, hint=first.hint or again.hint)
         raise overflow
+
+    async def _with_accepted_tools(self) -> Answer:
+        """Stream the answer; a tool whose declaration the service refuses is left out, and named to people."""
+        while True:
+            offered = self.session.declarations(self.choice)
+            try:
+                return await self._stream()
+            except ToolRefused as refused:
+                models = self.session.services.models
+                if refused.index >= len(offered) or not models.refuse(declaration := offered[refused.index]):
+                    raise
+                self.session.services.tell(
+                    f"The tool {declaration['name']} is left out, for the model's service refused its declaration:"
+                    f" {refused.message} Whoever made the tool can mend that; `excludeTools` of a server leaves it out."
+                )
 
     async def _rescue(self) -> bool:
         rescued = await self.compress(rescue=True)

@@ -43,6 +43,8 @@ _RETRIED: Final = {
 }
 _REFUSED: Final = (*_BLOCKED, "RECITATION")
 """Where a filter ended the answer: nothing of it stays in sight, also where it is not asked for again."""
+_WHOLE: Final = frozenset({"STOP", "FUNCTION_CALL", "TOOL_CALL", "TOOL_CALLS", LOOP})
+"""Finish reasons of an answer whose calls are whole; of one that nobody knows it is not known."""
 _BLANK: Final = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 
 
@@ -56,6 +58,11 @@ class Answer:
     model_version: str | None
     attempt: int = 1
     """The attempt of which it is, as in its deltas."""
+
+    @property
+    def is_cut(self) -> bool:
+        """It ended before it was whole, as far as that is known."""
+        return self.finish_reason.upper() not in _WHOLE
 
 
 @dataclass(slots=True)
