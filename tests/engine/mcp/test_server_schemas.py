@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,9 @@ def test_a_schema_that_holds_itself_ends_and_a_deep_one_is_cut() -> None:
 REAL = json.loads((Path(__file__).resolve().parents[2] / "data" / "mcp_schemas.json").read_text("utf-8"))
 
 
-def value_for(schema: object, root: dict[str, Any], draw: st.DrawFn, depth: int = 0) -> Any:
+def value_for(
+    schema: object, root: dict[str, Any], draw: Callable[[st.SearchStrategy[Any]], Any], depth: int = 0
+) -> Any:
     """Arguments as somebody gives them who reads the server's schema; they need not be right."""
     if not isinstance(schema, dict) or depth > 6:
         return draw(st.sampled_from([None, 1, "text", {}, []]))
@@ -201,7 +204,7 @@ def value_for(schema: object, root: dict[str, Any], draw: st.DrawFn, depth: int 
 
 
 @pytest.mark.parametrize("name", REAL)
-@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_what_is_declared_of_a_real_server_accepts_what_the_server_accepts(name: str, data: st.DataObject) -> None:
     schema = REAL[name]
