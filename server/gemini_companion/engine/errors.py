@@ -17,7 +17,6 @@ CompanionError
     ├── ModelUnavailable    the model's service failed after its retries
     ├── Unauthenticated     no key, or one that was refused
     ├── ContextOverflow     the provider refused the size
-    ├── ToolRefused         the provider refused the declaration of a tool
     ├── TokenCountFailed    the provider could not count a request
     └── Blocked             a hook or the model's safety filter refused
 ```
@@ -118,7 +117,7 @@ class ModelUnavailable(ModelFault):
 
     `of_model` is true where another model of the same service may answer: a quota is used up, or this
     one is overloaded; `is_gone` where this one is not to be had at all. `token_quota` is how many tokens a minute may
-    have, if the service said so.
+    have, if the service said so; `tool_index` the place of the tool whose declaration it refused.
     """
 
     retryable_by_default = True
@@ -133,11 +132,13 @@ class ModelUnavailable(ModelFault):
         of_model: bool = False,
         is_gone: bool = False,
         token_quota: int | None = None,
+        tool_index: int | None = None,
     ) -> None:
         super().__init__(message, hint=hint, retryable=retryable, retry_after_ms=retry_after_ms)
         self.of_model = of_model
         self.is_gone = is_gone
         self.token_quota = token_quota
+        self.tool_index = tool_index
 
 
 class Unauthenticated(ModelFault):
@@ -150,14 +151,6 @@ class ContextOverflow(ModelFault):
     def __init__(self, message: str, *, hint: str = "", limit: int | None = None) -> None:
         super().__init__(message, hint=hint)
         self.limit = limit
-
-
-class ToolRefused(ModelFault):
-    """The provider refused the declaration of one tool, by its place among the request's."""
-
-    def __init__(self, message: str, *, index: int, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.index = index
 
 
 class TokenCountFailed(ModelFault):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.adapters.gemini.faults import VERTEX_HINT, ErrorResponse, fault_of, one_line
 from gemini_companion.adapters.gemini.options import KEY_HINT
-from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, ToolRefused, Unauthenticated
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
 from tests.support.examples import examples
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
@@ -277,5 +277,5 @@ def test_a_model_without_any_quota_is_not_to_be_had(refused: ModelFault):
 def test_a_declaration_that_is_refused_is_known_by_its_place():
     place = "* GenerateContentRequest.tools[0].function_declarations[17].parameters.properties[sort].enum[0]: cannot be"
     refused = fault(400, f"{place} empty\n")
-    assert isinstance(refused, ToolRefused)
-    assert refused.index == 17
+    assert isinstance(refused, ModelUnavailable)
+    assert (refused.tool_index, refused.retryable) == (17, False)

@@ -9,10 +9,10 @@ from gemini_companion.engine.tokens.limits import (
     KNOWN_MODELS,
     OFFLINE_MODEL,
     KnownModel,
+    compressor_for,
     next_model,
     resolve_model,
     routes_of,
-    snapshot_model,
     title_model,
     token_limit,
 )
@@ -39,8 +39,8 @@ class GeminiCatalogue:
         return token_limit(name)
 
     def compressor_for(self, name: str) -> str:
-        """From the table: one of the same family; itself for what is no Gemini."""
-        return snapshot_model(name)
+        """From the table: one of the same family."""
+        return compressor_for(name)
 
     def next_model(self, name: str) -> str | None:
         """From the table: a smaller one of the same generation."""

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 
 from gemini_companion.adapters.gemini.options import KEY_HINT
-from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, ToolRefused, Unauthenticated
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
 
 Json: TypeAlias = dict[str, Any]
 
@@ -84,8 +84,11 @@ def fault_of(response: ErrorResponse, *, model: str, vertex: bool = False, now: 
             limit=_named_limit(response.message[:_READ]),
         )
     if code == 400 and (place := _DECLARATION.search(response.message[:_READ])):
-        return ToolRefused(
-            f"The model's service refused the declaration of a tool ({reason}).", index=int(place["index"])
+        return ModelUnavailable(
+            f"The model's service refused the declaration of a tool ({reason}).",
+            hint="`gemini-companion doctor` shows what is configured.",
+            retryable=False,
+            tool_index=int(place["index"]),
         )
     if code == 404:
         known_endpoint = response.body is not None and "error" in response.body

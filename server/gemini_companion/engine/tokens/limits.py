@@ -132,12 +132,6 @@ def compressor_for(model: str) -> str:
     return _COMPRESSORS.get(_bare(resolve_model(model)), _DEFAULT_COMPRESSOR)
 
 
-def snapshot_model(model: str) -> str:
-    """The same for a chat: a model that is no Gemini has no family here, and writes its own."""
-    name = resolve_model(model)
-    return compressor_for(name) if _bare(name).startswith("gemini") else name
-
-
 def next_model(model: str) -> str | None:
     """The model that answers where `model` cannot: a smaller one of its generation, whose thought signatures it
     accepts; `None` where there is none.
@@ -161,7 +155,7 @@ def _bare(model: str) -> str:
 
 def _known(name: str, title: str, *, preview: bool = False) -> KnownModel:
     return KnownModel(
-        name=name, title=title, token_limit=token_limit(name), compressor=snapshot_model(name), preview=preview
+        name=name, title=title, token_limit=token_limit(name), compressor=compressor_for(name), preview=preview
     )
 
 

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from gemini_companion.engine.errors import Cancelled, ContextOverflow, ModelUnavailable, ToolRefused
+from gemini_companion.engine.errors import Cancelled, ContextOverflow, ModelUnavailable
 from gemini_companion.engine.history.content import Content, Part, visible_text_of
 from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, CompressionResult
 from gemini_companion.engine.tokens.ledger import FACTOR_RANGE
@@ -232,9 +232,9 @@ class Requests:
             offered = self.session.declarations(self.choice)
             try:
                 return await self._stream()
-            except ToolRefused as refused:
-                models = self.session.services.models
-                if refused.index >= len(offered) or not models.refuse(declaration := offered[refused.index]):
+            except ModelUnavailable as refused:
+                at, models = refused.tool_index, self.session.services.models
+                if at is None or at >= len(offered) or not models.refuse(declaration := offered[at]):
                     raise
                 self.session.services.tell(
                     f"The tool {declaration['name']} is left out, for the model's service refused its declaration:"
