@@ -8,15 +8,21 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gemini_companion.engine.compression.sources import PastSource, sources_of
+from gemini_companion.engine.facts import retention
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.facts.statements import Unwanted, statements_of
+from gemini_companion.engine.history import putting_away
 from gemini_companion.engine.history.content import Content, model_text, user_text
+from gemini_companion.engine.record import record as record_module
 from gemini_companion.engine.record.record import INTRODUCTION, Record, write_record
-from tests.support.logs import call, model, result, user
+from tests.support.logs import Book, call, model, result, user
+from tests.support.packing import Packing
 
 NATURAL = Path(os.environ.get("COMPANION_NATURAL") or Path(__file__).resolve().parents[2] / "data" / "natural")
 
@@ -169,6 +175,52 @@ def test_it_is_the_same_with_a_cache_that_read_the_contents_before() -> None:
     read, cache = sources(*contents), FactCache()
     first, second = (write_record(read, hidden_tokens=500, window=9_000, cache=cache) for _ in range(2))
     assert first == second == write_record(read, hidden_tokens=500, window=9_000)
+
+
+def test_what_is_named_in_contents_is_found_once_however_often_a_record_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = [user_text("What is `a_b.py`?"), model(call("cat", "a", path="a_b.py"))]
+    read, cache = sources(*asked, user(result("cat", "a", output="x1 = 4711\n" * 40)), CHATTER), FactCache()
+    tail = [model_text("It sets `x1` to 4711, as fn_two does.")]
+    first = write_record(read, hidden_tokens=5_000, window=90_000, beside=tail, cache=cache)
+    monkeypatch.setattr(retention, "named_in", lambda content: pytest.fail(f"{content} is read again"))
+    assert write_record(read, hidden_tokens=5_000, window=90_000, beside=tail, cache=cache) == first
+    assert "call: cat a_b.py" in first.text
+
+
+def test_of_packed_calls_before_the_newest_those_are_read_that_changed_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(putting_away, "FEWEST", 1)
+    monkeypatch.setattr(record_module, "_NEWEST_CALLS", 2)
+    packing, book = Packing(), Book()
+    for number in range(12):
+        name = "write_file" if number == 3 else "read_file"
+        book.begin()
+        book.prompt("Go on.")
+        book.reply(call(name, f"c{number}", file_path=f"src/f{number}.py"))
+        book.results(result(name, f"c{number}", output=f"id_{number:04}\n" * 60))
+        book.reply("Well.")
+        book.end()
+    book.compress()
+    for entry in book.entries:
+        packing.apply(entry)
+    packing.pack()
+    read = sources_of(tuple(packing.history.sources), packing.facts)
+    first = write_record(read, hidden_tokens=5_000, window=90_000, cache=packing.facts)
+    opened: set[int] = set()
+    reading = PastSource.__getattr__
+
+    def counted(self: PastSource, name: str) -> Any:
+        opened.add(self.index)
+        return reading(self, name)
+
+    monkeypatch.setattr(PastSource, "__getattr__", counted)
+    assert write_record(read, hidden_tokens=5_000, window=90_000, cache=packing.facts) == first
+    calls = [at for at, known in enumerate(packing.facts.looked_up(read)) if known.has_call]
+    packed = [at for at in calls if isinstance(read[at], PastSource)]
+    assert [at for at in packed if at in opened] == [calls[3], *(at for at in calls[-2:] if at in packed)]
+    assert len(packed) > 6
+    assert "write_file src/f3.py" in first.text
 
 
 texts = st.text(st.characters(codec="utf-8"), max_size=400)

@@ -162,9 +162,10 @@ class Evidence:
             self._wanted.append(wanted)
             if not standing.has(wanted.needle):
                 self._elsewhere.append(wanted)
-        for source in sources:
-            poll()
-            self._cache.statements(source)
+        for source, known in zip(sources, self._cache.looked_up(sources), strict=True):
+            if known.statements is None:
+                poll()
+                self._cache.statements(source)
         self._not_in_memory = strangers
         words = self._cache.words_of(sources, beside, poll)
         self._words = words | words_of_texts((*self._kept, *self._also), poll)

@@ -21,6 +21,9 @@ from gemini_companion.engine.history.part import call_of, is_thought, response_o
 Verb: TypeAlias = Literal["created", "changed", "deleted", "read", "ran"]
 Status: TypeAlias = Literal["ok", "failed", "open"]
 
+CHANGES: Final[frozenset[Verb | None]] = frozenset(("created", "changed", "deleted"))
+"""What alters a file."""
+
 _OUTPUT_LOOKED_AT: Final = 40_000
 """Characters of an output's head and of its tail that are looked at."""
 _LONGEST_NOISE: Final = 500
@@ -70,6 +73,10 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     """What came back; `None` if nothing did in these contents."""
     result_index: int | None = None
     """Of the content that holds what came back."""
+    part: int = 0
+    """Of the call in its content."""
+    result_part: int = 0
+    """Of what came back in its own."""
     refused: bool = False
     """The response says itself that it is an error."""
 
@@ -95,7 +102,7 @@ def read_actions(sources: Sequence[FactSource]) -> list[Action]:
     open_calls: list[tuple[int, Action, str]] = []
     for source in sources:
         said = ""
-        for part in source.content.parts:
+        for number, part in enumerate(source.content.parts):
             if (text := text_of(part)) is not None:
                 said = said if is_thought(part) else text
             elif (call := call_of(part)) is not None:
@@ -106,6 +113,7 @@ def read_actions(sources: Sequence[FactSource]) -> list[Action]:
                     args=cast("dict[str, Any]", args) if isinstance(args, dict) else {},
                     command=command_of(call),
                     why=said.strip(),
+                    part=number,
                 )
                 open_calls.append((len(actions), action, str(call.get("id") or "")))
                 actions.append(None)
@@ -114,7 +122,11 @@ def read_actions(sources: Sequence[FactSource]) -> list[Action]:
                 body: object = response.get("response")
                 refused = isinstance(body, dict) and bool(cast("dict[str, Any]", body).get("error"))
                 actions[slot] = msgspec.structs.replace(
-                    action, output=result_text(response), result_index=source.index, refused=refused
+                    action,
+                    output=result_text(response),
+                    result_index=source.index,
+                    result_part=number,
+                    refused=refused,
                 )
     for slot, action, _ in open_calls:
         actions[slot] = action
@@ -159,7 +171,11 @@ def head(text: str, limit: int) -> str:
 
 def cleaned_output(action: Action) -> str:
     """The output without shell frames and meters of progress; of a long one the head and the tail."""
-    output = action.output or ""
+    return cleaned(action.output or "")
+
+
+def cleaned(output: str) -> str:
+    """The same of an output that is read by itself."""
     if len(output) > 2 * _OUTPUT_LOOKED_AT:
         output = f"{output[:_OUTPUT_LOOKED_AT]}\n{output[-_OUTPUT_LOOKED_AT:]}"
     lines = (line.rstrip().rpartition("\r")[2] for line in output.split("\n"))
@@ -228,7 +244,7 @@ def words_looked_for(text: str) -> frozenset[str]:
 def touches(action: Action, outcome: Outcome) -> Iterator[Touch]:
     """The files that an action names, with what it did to them; a change that failed is none."""
     verb = verb_of(action)
-    if verb is None or (verb in ("created", "changed", "deleted") and outcome.status == "failed"):
+    if verb is None or (verb in CHANGES and outcome.status == "failed"):
         return
     arguments = list(_arguments(action))
     called_so = [(key, value) for key, value in arguments if is_path_key(key)]

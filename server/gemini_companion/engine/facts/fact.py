@@ -9,6 +9,7 @@ import msgspec
 
 from gemini_companion.engine.facts.statements import Statement
 from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.part import has_call, has_response, is_plain_user, response_of
 
 FactKind: TypeAlias = Literal["directive", "decision", "task", "error", "path", "command", "symbol", "url", "number"]
 """The most worthy first. A number is also a version, a date, a sum or an id."""
@@ -76,23 +77,52 @@ class Said(NamedTuple):
     """Whether it is an answer that begins with that what was asked is done."""
 
 
+class Named(NamedTuple):
+    """What of a part somebody may ask for once only its name is left."""
+
+    names: tuple[str, ...]
+    """The identifiers and amounts, each once, in order."""
+    keys: tuple[str, ...] = ()
+    """Of an output in JSON the keys, which are words of a form; one with two digits is data (`card_7091`)."""
+    short: str | None = None
+    """The output on one line, if it is short."""
+
+
 class Known:
     """What is known of a content whose facts were looked for. It outlasts the content in memory.
 
-    All but who said it is found out when it is asked for, and `None` until then.
+    All but who said it, and whether it has calls, is found out when it is asked for, and `None` until then.
     """
 
-    __slots__ = ("by_user", "content", "facts", "is_output", "left_open", "read", "statements")
+    __slots__ = (
+        "by_user",
+        "content",
+        "facts",
+        "has_call",
+        "has_change",
+        "has_response",
+        "is_output",
+        "left_open",
+        "named",
+        "read",
+        "statements",
+    )
 
-    def __init__(self, content: Content, *, by_user: bool, is_output: bool) -> None:
+    def __init__(self, content: Content) -> None:
         self.content: Content | None = content
         """`None` once it is put away."""
-        self.by_user, self.is_output = by_user, is_output
+        self.by_user = is_plain_user(content)
+        self.is_output = all(response_of(part) is not None for part in content.parts)
+        self.has_call, self.has_response = has_call(content), has_response(content)
         self.facts: Sequence[Fact] | None = None
         self.left_open: frozenset[str] | None = None
         """Texts of its tasks that were left for later."""
         self.statements: tuple[Statement, ...] | None = None
         """What is said in it, for the record."""
+        self.has_change: bool | None = None if self.has_call else False
+        """Whether one of its calls alters a file."""
+        self.named: tuple[Named, ...] | None = None
+        """What is named in each of its parts, while it is in memory."""
         self.read = -1
         """Which vocabulary of a cache has its words, of contents that are put away."""
 

@@ -7,14 +7,16 @@ from functools import partial
 from itertools import chain
 from typing import Final, NamedTuple, get_args
 
+from gemini_companion.engine.facts.actions import CHANGES, read_actions, verb_of
+from gemini_companion.engine.facts.content_text import named_in
 from gemini_companion.engine.facts.extract import facts_of
-from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource, Known, Said
+from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource, Known, Named, Said
 from gemini_companion.engine.facts.haystack import Haystack, Needle, needle_of, shown
 from gemini_companion.engine.facts.open_tasks import is_left_open, said_in, still_open
 from gemini_companion.engine.facts.statements import Statement, statements_of
 from gemini_companion.engine.facts.vocabulary import Vocabulary
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.part import is_plain_user, response_of
+from gemini_companion.engine.history.part import is_plain_user
 from gemini_companion.engine.history.retention import MissingFact, Retention
 
 MOST_MISSING: Final = 50
@@ -24,6 +26,10 @@ NEWEST: Final = 20
 
 _CACHED: Final = 250_000
 """Contents whose facts a cache holds; of more than that it begins anew. One without facts costs two hundred bytes."""
+_NAMED: Final = 12_000
+"""Contents that are put away of which it is known what they name: more than a record asks for, which looks at the
+newest thousand calls and what was said behind them. Each takes some hundred bytes.
+"""
 LOOKED_FOR: Final = 2_000
 """Facts that are looked for at most, the most worthy first."""
 _POLLED: Final = 64
@@ -44,9 +50,11 @@ class FactCache:
         self._contents: dict[int, Known] = {}
         self._past: dict[int, tuple[Known, ...]] = {}
         """By the number of an entry that is put away, what is known of the contents that were read of it."""
+        self._named: dict[tuple[int, int], tuple[Named, ...]] = {}
+        """What the newest of them name that somebody asked for, in the same way as `_told`."""
         self._told: dict[tuple[int, int], Said] = {}
         """What they say of tasks being over, as far as somebody asked: by entry, and which of its contents it is."""
-        self._silent: dict[tuple[bool, bool, int], tuple[Known]] = {}
+        self._silent: dict[tuple[bool, bool, bool, bool, bool, int], tuple[Known]] = {}
         """What is known of most of them, which say nothing that counts: shared, so that they take no room each."""
         self._vocabulary = Vocabulary(most)
         self._said: dict[int, tuple[Content, Said]] = {}
@@ -67,13 +75,41 @@ class FactCache:
         """The statements of a content that is no source: it stays."""
         return _statements(self.content(content), content)
 
+    def has_change(self, source: FactSource) -> bool:
+        """Whether one of the calls in a content alters a file."""
+        known = source.known or self.content(source.content)
+        return _has_change(known, source.content) if known.has_change is None else known.has_change
+
+    def named(self, source: FactSource) -> tuple[Named, ...]:
+        """What is named in each part of a content."""
+        if source.known is None:
+            return self.named_in(source.content)
+        place = source.seq, source.number
+        if (named := self._named.get(place)) is None:
+            named = self._name(place, named_in(source.content))
+        return named
+
+    def named_in(self, content: Content) -> tuple[Named, ...]:
+        """The same of a content that is no source: it stays."""
+        known = self.content(content)
+        if known.named is None:
+            known.named = named_in(content)
+        return known.named
+
+    def _name(self, place: tuple[int, int], named: tuple[Named, ...]) -> tuple[Named, ...]:
+        if len(self._named) >= _NAMED:
+            for gone in list(self._named)[: _NAMED // 10]:  # threads may change it meanwhile
+                self._named.pop(gone, None)
+        self._named[place] = named
+        return named
+
     def content(self, content: Content) -> Known:
         """What is known of a content."""
         known = self._contents.get(id(content))
         if known is None or known.content is not content:
             if len(self._contents) >= self._most:
                 self._contents.clear()
-            known = self._contents[id(content)] = _begun(content)
+            known = self._contents[id(content)] = Known(content)
         return known
 
     def looked_up(self, sources: Sequence[FactSource]) -> Iterator[Known]:
@@ -89,7 +125,7 @@ class FactCache:
         """What is known of the contents that are read of an entry which is put away; `contents` reads them."""
         known = self._past.get(seq)
         if known is None:
-            known = self._past[seq] = tuple(map(_begun, contents()))
+            known = self._past[seq] = tuple(map(Known, contents()))
             for one in known:
                 one.content = None
         return known
@@ -108,11 +144,12 @@ class FactCache:
         return seq in self._past
 
     def find_open(self, contents: Iterable[Content]) -> None:
-        """Find the tasks that these contents left open, ahead of `put_away`, which asks for them."""
+        """Find the tasks that these contents left open and the like, ahead of `put_away`, which asks for them."""
         for content in contents:
             known = self._contents.get(id(content))
             if known is not None and known.content is content:
                 _left_open(known, content)
+                _has_change(known, content)
                 _statements(known, content)
 
     def put_away(self, seq: int, content: Content, contents: Sequence[Content]) -> None:
@@ -127,12 +164,17 @@ class FactCache:
                 return  # found out when it is asked for
             if told is not None:
                 self._told[seq, len(stays)] = told[1]
+            if one.named is not None:
+                self._name((seq, len(stays)), one.named)
+                one.named = None
             _left_open(one, content)
+            has_change = _has_change(one, content)
             one.content = None
             one.read = words
             statements = _statements(one, content)
             if one.facts is not None and not one.facts and not statements and len(contents) == 1:
-                self._past[seq] = self._silent.setdefault((one.by_user, one.is_output, one.read), (one,))
+                alike = one.by_user, one.is_output, one.has_call, has_change, one.has_response, one.read
+                self._past[seq] = self._silent.setdefault(alike, (one,))
                 return
             stays.append(one)
         self._past[seq] = tuple(stays)
@@ -166,12 +208,18 @@ class FactCache:
         return self._vocabulary.read()
 
     def look_through(self, sources: Sequence[FactSource], poll: Callable[[], None]) -> None:
-        """Find what a compression will ask for, ahead of it; of outputs nothing, for they count only while new."""
+        """Find what a compression will ask for, ahead of it: what is said, and what calls and their outputs name. Facts
+        of outputs are not, for they count only while new.
+        """
         for source in sources:
             poll()
-            if not (source.known or self.content(source.content)).is_output:
+            known = source.known or self.content(source.content)
+            if not known.is_output:
                 self.facts_of(source)
                 self.statements(source)
+            if known.has_call or known.has_response:
+                self.has_change(source)
+                self.named(source)
         self.words_of(sources, (), poll)
 
     def derived(self, content: Content, make: Callable[[], tuple[Content, ...]]) -> tuple[Content, ...]:
@@ -312,15 +360,16 @@ def placed_facts(
 _NONE: Final[frozenset[str]] = frozenset()
 
 
-def _begun(content: Content) -> Known:
-    is_output = all(response_of(part) is not None for part in content.parts)
-    return Known(content, by_user=is_plain_user(content), is_output=is_output)
-
-
 def _statements(known: Known, content: Content) -> Sequence[Statement]:
     if known.statements is None:
         known.statements = () if known.is_output else statements_of(content)
     return known.statements
+
+
+def _has_change(known: Known, content: Content) -> bool:
+    if known.has_change is None:
+        known.has_change = any(verb_of(action) in CHANGES for action in read_actions((FactSource(0, content, 0),)))
+    return known.has_change
 
 
 def _left_open(known: Known, content: Content) -> frozenset[str]:

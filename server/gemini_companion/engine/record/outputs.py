@@ -7,29 +7,20 @@ goes on without a call; whatever else the output says it gets back by `recall`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, cast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
 
-import msgspec
-
-from gemini_companion.engine.facts.actions import Action, cleaned_output, verb_of
-from gemini_companion.engine.facts.extract import as_json, error_lines, strings_in
+from gemini_companion.engine.facts.actions import CHANGES, Action, cleaned_output, verb_of
+from gemini_companion.engine.facts.content_text import Named, names_in
+from gemini_companion.engine.facts.extract import as_json, error_lines
 from gemini_companion.engine.facts.patterns import ERROR_HINTS, hinted, lazy
 from gemini_companion.engine.facts.statements import tokens_in
 
 LINES_SHARE: Final = 0.65
 """Of the budget, what the lines may have; the index has the rest."""
 
-_NAMES: Final = lazy(
-    r"(?:[\w.-]{1,80}/){1,12}[\w.-]{1,80}|\b[A-Za-z_][A-Za-z0-9]{0,60}(?:[._][A-Za-z0-9]{1,60}){1,8}\b"
-    r"|\b[a-z]{1,40}[A-Z]\w{1,60}\b|\b(?=[A-Z0-9]{0,40}[A-Z])[A-Z0-9]{5,40}\b|\b\w{1,40}Error\b"
-    r"|\b[A-Za-z]{1,40}[-_]?\d{2,}[\w-]{0,40}\b|\b\d{4}-\d\d-\d\d\b"
-)
-"""Paths, symbols, codes, ids, dates."""
-_WORD: Final = lazy(r"[\w./:-]+")
-_AMOUNTS: Final = lazy(r"(?<![\w.:/-])\d{3,12}(?:\.\d{1,6})?(?![\w:/-])")
 _DIGIT: Final = lazy(r"\d")
-_TWO_DIGITS: Final = lazy(r"\d\d")
 _VERDICT: Final = lazy(r"(?i)\b\d+ (?:passed|failed|tests?|errors?|warnings?|problems?)\b|\bexit\b|\btotal\b")
 _TARGETS: Final = (
     "file_path",
@@ -44,13 +35,9 @@ _TARGETS: Final = (
     "name",
 )
 """Arguments that say what a call is about, the most telling first."""
-_CHANGES: Final = ("created", "changed", "deleted")
-_SHORT: Final = 26
-"""Tokens up to which an output stands whole."""
 _LONGEST_TARGET: Final = 110
 _LONGEST_LINE: Final = 160
-_LOOKED_AT: Final = 40_000
-"""Characters of an output's head, and of its tail, that are looked at for names."""
+_NOTHING: Final = Named((), short="")
 _LEAST_WORTH: Final = 0.3
 
 
@@ -64,24 +51,16 @@ class Line(NamedTuple):
 
 class _Call(NamedTuple):
     action: Action
-    output: str
     target: str
-
-
-def names_in(text: str) -> Iterator[str]:
-    """The identifiers and amounts of a text, each word's once, in order."""
-    for word in dict.fromkeys(_WORD().findall(text)):
-        if word.isalpha() and (word.islower() or word[1:].islower()):
-            continue  # most words: a tenth of the time
-        for match in _NAMES().finditer(word):
-            yield match.group().strip(".")
-        yield from _AMOUNTS().findall(word)
+    given: Named
+    gave: Named
 
 
 def lines_of_calls(
     actions: Sequence[Action],
     budget: float,
     *,
+    named: Callable[[int, int], Named],
     standing: Collection[str],
     later: Mapping[str, int],
     end: int,
@@ -93,6 +72,7 @@ def lines_of_calls(
     Args:
         actions: In order, each with its result.
         budget: In tokens as `tokens_in` counts them.
+        named: What is named in a part, by the index of its content and its own.
         standing: Names that stand elsewhere in the request.
         later: By name, the index of the last content that has it; behind `end` where the tail does.
         end: The index behind the last hidden content.
@@ -100,14 +80,21 @@ def lines_of_calls(
         poll: Called for each; what it raises ends the work.
     """
     calls = [
-        _Call(action, cleaned_output(action) if number >= is_old else "", _target(action))
+        _Call(
+            action,
+            _target(action),
+            named(action.index, action.part),
+            named(action.result_index, action.result_part)
+            if number >= is_old and action.result_index is not None
+            else _NOTHING,
+        )
         for number, action in enumerate(actions)
     ]
     groups: dict[tuple[str, str], list[int]] = {}
     for number, call in enumerate(calls):
         groups.setdefault((call.action.name, call.target), []).append(number)
     order = sorted(
-        groups.values(), key=lambda numbers: (verb_of(calls[numbers[-1]].action) not in _CHANGES, -numbers[-1])
+        groups.values(), key=lambda numbers: (verb_of(calls[numbers[-1]].action) not in CHANGES, -numbers[-1])
     )
     texts: dict[int, str] = {}
     used, limit = 0.0, budget * LINES_SHARE
@@ -115,13 +102,13 @@ def lines_of_calls(
         poll()
         call = calls[numbers[-1]]
         many = f" ×{len(numbers)}" if len(numbers) > 1 else ""
-        is_short = tokens_in(call.output) <= _SHORT
-        target = "" if is_short and call.target and call.target in call.output else f" {call.target}"
+        short = call.gave.short
+        target = "" if short and call.target and call.target in short else f" {call.target}"
         head = f"{call.action.name}{many}{target}".rstrip()
         if used + tokens_in(head) + 2 > limit:
             continue  # reading what it gave is most of the work
         room = max(24.0, min(90.0, limit / len(order)))
-        result = [" ".join(call.output.split())] if is_short else _telling(call, room, later)
+        result = [short] if short is not None else _telling(call, room, later)
         result = [line for line in result if line]
         for tail in (f" → {' / '.join(result)}", f" → {_cut(result[-1], 60)}" if result else "", ""):
             text = head + (tail if result else "")
@@ -145,12 +132,12 @@ def _index(
     poll: Callable[[], None],
 ) -> dict[int, list[str]]:
     """By the number of a call, the names of its output that stand nowhere else, in the order of the output."""
-    keys = _keys_of(calls)
+    keys = {key for call in calls for key in call.gave.keys}
     found: dict[str, tuple[int, int]] = {}
     counts: dict[str, int] = defaultdict(int)
     for number, call in enumerate(calls):
         poll()
-        for place, name in enumerate(dict.fromkeys(names_in(_looked_at(call)))):
+        for place, name in enumerate(dict.fromkeys(chain(call.gave.names, call.given.names))):
             counts[name] += 1
             found[name] = number, place
 
@@ -179,33 +166,6 @@ def _index(
     return chosen
 
 
-def _looked_at(call: _Call) -> str:
-    output = call.output if len(call.output) <= 2 * _LOOKED_AT else call.output[:_LOOKED_AT] + call.output[-_LOOKED_AT:]
-    arguments = "\n".join(value[:_LOOKED_AT] for _, value in strings_in(call.action.args))
-    return f"{output}\n{arguments}"
-
-
-def _keys_of(calls: Sequence[_Call]) -> set[str]:
-    """The keys of JSON in outputs, which are words of a form; one with two digits is data (`card_7091`)."""
-    keys: set[str] = set()
-    waiting: list[object] = []
-    for call in calls:
-        if call.output[:1] in ("{", "["):
-            try:
-                waiting.append(msgspec.json.decode(call.output))
-            except (msgspec.DecodeError, RecursionError):
-                continue
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            fields = cast("dict[str, object]", value)
-            keys.update(key for key in fields if not _TWO_DIGITS().search(key))
-            waiting.extend(fields.values())
-        elif isinstance(value, list):
-            waiting.extend(cast("list[object]", value))
-    return keys
-
-
 def _target(action: Action) -> str:
     for key in _TARGETS:
         if isinstance(value := action.args.get(key), str):
@@ -216,17 +176,16 @@ def _target(action: Action) -> str:
 
 def _telling(call: _Call, budget: float, later: Mapping[str, int]) -> list[str]:
     """The lines of an output that say most, in order: errors and verdicts, the last one, what is named again later."""
-    output = (
-        call.output
-        if len(call.output) <= 2 * _LOOKED_AT
-        else f"{call.output[:_LOOKED_AT]}\n{call.output[-_LOOKED_AT:]}"
-    )
+    output = cleaned_output(call.action)
     lines = [line.strip() for line in output.split("\n") if line.strip()]
     errors = set(error_lines(output)) if hinted(output.lower(), ERROR_HINTS) else set[str]()
     at = call.action.result_index or call.action.index
+    named_later = [name for name in call.gave.names if later.get(name, 0) > at]
     scored: list[tuple[float, int]] = []
     for number, line in enumerate(lines):
-        echoed = sum(1 for name in names_in(line[:400]) if later.get(name, 0) > at)
+        echoed = 0
+        if any(name in line for name in named_later):
+            echoed = sum(1 for name in names_in(line[:400]) if later.get(name, 0) > at)
         score = (
             1.2 * (line in errors or _VERDICT().search(line[:400]) is not None)
             + 0.8 * (number == len(lines) - 1)

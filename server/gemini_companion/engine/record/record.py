@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from typing import Final, Literal, NamedTuple
 
-from gemini_companion.engine.facts.actions import read_actions, verb_of
-from gemini_companion.engine.facts.content_text import text_of_content
+from gemini_companion.engine.facts.actions import CHANGES, read_actions, verb_of
+from gemini_companion.engine.facts.content_text import names_in
 from gemini_companion.engine.facts.fact import FactSource, Known
 from gemini_companion.engine.facts.neutralise import SECTIONS, SNAPSHOT_TAG, neutralise
 from gemini_companion.engine.facts.patterns import lazy
@@ -20,9 +20,9 @@ from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.facts.rules import is_rule
 from gemini_companion.engine.facts.statements import TRIFLE, Statement, Unwanted, same_as, statements_of
 from gemini_companion.engine.history.content import Content, user_text
-from gemini_companion.engine.history.part import has_call, text_of
+from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.retention import KeptWords
-from gemini_companion.engine.record.outputs import Line, lines_of_calls, names_in
+from gemini_companion.engine.record.outputs import Line, lines_of_calls
 
 INTRODUCTION: Final = (
     "Quoted from the log of the replaced turns, in order; later words replace earlier ones. … marks what was left out:"
@@ -59,8 +59,6 @@ _SHORTEST: Final = 40.0
 """Tokens to which none is cut for want of room; some are left out before."""
 _NEWEST_CALLS: Final = 1_000
 """Calls whose outputs are looked at; of those before them, what changed a file is named."""
-_NAMES_IN: Final = 80_000
-"""Characters of a content in which names are looked for."""
 _LEANS: Final = 8.0
 """Tokens below which a sentence of the person is taken to need the one before it: "not even the comments"."""
 _AFTER_RESULT: Final = 0.3
@@ -185,8 +183,9 @@ def write_record(
             dropped.append(one.name)
         elif one.statement.same not in gone:
             said.append(one)
-    stands = _Standing(standing, beside, cache, poll)
-    newest = {(one.voice, one.statement.same): place for place, one in enumerate(said)}
+    standing = tuple(standing)
+    stands = _said_in(standing, beside, cache, poll)
+    newest = _newest(said)
     again: dict[int, int] = {}
     covered: set[int] = set()
     for place, one in enumerate(said):
@@ -194,7 +193,7 @@ def write_record(
             continue
         if (last := newest[one.voice, one.statement.same]) != place:
             again[place] = last
-        elif one.statement.same in stands.said:
+        elif one.statement.same in stands:
             covered.add(place)
 
     leant_on = _leant_on(
@@ -219,7 +218,7 @@ def write_record(
             _chosen(said, voice, most, lambda place: place not in again and (place not in covered or place in leant_on))
         )
     lines = list(_quoted([said[place] for place in sorted(chosen)], sources))
-    calls = list(_calls(sources, budget(CALLS), (*stands.names, *(line.text for line in lines)), beside, poll))
+    calls = list(_calls(sources, budget(CALLS), (*standing, *(line.text for line in lines)), beside, cache, poll))
     lines += calls
     lines.sort(key=lambda line: line.at)
     kept = chosen | covered
@@ -234,7 +233,7 @@ def write_record(
         model=sum(said[place].voice == "model" for place in chosen),
         calls=len(calls),
     )
-    return Record(text, *_measured(said, kept), words)
+    return Record(text, *_measured(said, newest.values(), kept), words)
 
 
 def measure_told(
@@ -255,13 +254,17 @@ def measure_told(
         if not (one.voice == "user" and unwanted and unwanted.has(one.statement, one.name[0]))
     ]
     stands = _said_in(standing, beside, cache, poll)
-    return _measured(said, {place for place, one in enumerate(said) if one.statement.same in stands})
+    kept = {place for place, one in enumerate(said) if one.statement.same in stands}
+    return _measured(said, _newest(said).values(), kept)
 
 
-def _measured(said: Sequence[_Said], kept: Set[int]) -> Told:
-    """What is said over and over again counts once."""
-    newest = {(one.voice, one.statement.same): place for place, one in enumerate(said)}
-    weights = {place: said[place].weight for place in newest.values()}
+def _newest(said: Sequence[_Said]) -> dict[tuple[Voice, int], int]:
+    """Of what is said over and over again, the last place."""
+    return {(one.voice, one.statement.same): place for place, one in enumerate(said)}
+
+
+def _measured(said: Sequence[_Said], places: Collection[int], kept: Set[int]) -> Told:
+    weights = {place: said[place].weight for place in places}
     whole, telling = sum(weights.values()), [place for place, weight in weights.items() if weight >= _TELLING]
     return Told(
         score=round(sum(weight for place, weight in weights.items() if place in kept) / whole, 4) if whole else 1.0,
@@ -313,7 +316,7 @@ def statements_in(
             continue
         if source.seq != seq:
             seq, first = source.seq, 0
-        statements = () if known.is_output else cache.statements(source)
+        statements = known.statements if known.statements is not None else cache.statements(source)
         yield Heard(at, known, seq, first, statements)
         first += len(statements)
 
@@ -329,7 +332,7 @@ def _read(sources: Sequence[FactSource], earlier: int, cache: FactCache, poll: C
             worth = one.worth
             if voice == "model" and after_result and order == 0:
                 worth += _AFTER_RESULT
-            if voice == "model" and one is statements[-1] and order and not has_call(sources[at].content):
+            if voice == "model" and one is statements[-1] and order and not known.has_call:
                 worth += _LAST_WORD * (at + 1) / len(sources)
             yield _Said(at, (seq, first + order), order, "material" if one.is_material else voice, one, worth)
         after_result = False
@@ -416,40 +419,50 @@ def _calls(
     budget: float,
     standing: Iterable[str],
     beside: Sequence[Content],
+    cache: FactCache,
     poll: Callable[[], None],
 ) -> Iterator[Line]:
     """What was called, and what came of it. Bounded in its work: of old calls only what they changed is named."""
-    with_calls = [source for source in sources if not source.ide_context]
-    actions = read_actions([FactSource(at, source.content, source.seq) for at, source in enumerate(with_calls)])
-    if not actions:
+    acting = [
+        (at, known.has_call)
+        for at, (source, known) in enumerate(zip(sources, cache.looked_up(sources), strict=True))
+        if (known.has_call or known.has_response) and not source.ide_context
+    ]
+    calling = [at for at, has_call in acting if has_call]
+    if not calling:
         return
-    changed = [action for action in actions[:-_NEWEST_CALLS] if verb_of(action) in ("created", "changed", "deleted")]
+    first = calling[-_NEWEST_CALLS:][0]
+    old = [at for at in calling if at < first and cache.has_change(sources[at])]
+    actions, changed = (
+        read_actions([FactSource(at, sources[at].content, sources[at].seq) for at in places])
+        for places in ([at for at, _ in acting if at >= first], old)
+    )
+    changed += actions[:-_NEWEST_CALLS]
+    changed = [action for action in changed if verb_of(action) in CHANGES]
     newest = actions[-_NEWEST_CALLS:]
     names: set[str] = set()
     for text in standing:
         poll()
         names.update(names_in(text))
+    names.update(name for content in beside for named in cache.named_in(content) for name in named.names)
     later: dict[str, int] = {}
-    for at in range(newest[0].index, len(with_calls)):
+    for at in range(newest[0].index, len(sources)):
         poll()
-        later.update(dict.fromkeys(names_in(text_of_content(with_calls[at].content)[:_NAMES_IN]), at))
+        if not sources[at].ide_context:
+            for named in cache.named(sources[at]):
+                later.update(dict.fromkeys(named.names, at))
     for content in beside:
-        later.update(dict.fromkeys(names_in(text_of_content(content)[:_NAMES_IN]), len(with_calls)))
-    places = {id(source): at for at, source in enumerate(sources)}
+        for named in cache.named_in(content):
+            later.update(dict.fromkeys(named.names, len(sources)))
     lines = lines_of_calls(
-        [*changed, *newest], budget, standing=names, later=later, end=len(with_calls), is_old=len(changed), poll=poll
+        [*changed, *newest],
+        budget,
+        named=lambda at, part: cache.named(sources[at])[part],
+        standing=names,
+        later=later,
+        end=len(sources),
+        is_old=len(changed),
+        poll=poll,
     )
     for line in lines:
-        yield Line(places[id(with_calls[line.at])], f"call: {neutralise(line.text)}")
-
-
-class _Standing:
-    """What stands in the request beside the record."""
-
-    def __init__(
-        self, texts: Iterable[str], beside: Sequence[Content], cache: FactCache, poll: Callable[[], None]
-    ) -> None:
-        texts = tuple(texts)
-        self.said = _said_in(texts, beside, cache, poll)
-        self.names = [*texts, *(text_of_content(content)[:_NAMES_IN] for content in beside)]
-        """Texts that names stand in."""
+        yield Line(line.at, f"call: {neutralise(line.text)}")

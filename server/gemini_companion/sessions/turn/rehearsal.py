@@ -18,7 +18,6 @@ _STEPS: Final[tuple[Callable[[], object], ...]] = (partial(detect, _PROMPT), par
 
 
 async def rehearse() -> None:
-    """Take the steps, one at a time: messages are answered in between."""
+    """Take the steps in a thread: messages are answered meanwhile."""
     for step in _STEPS:
-        step()
-        await asyncio.sleep(0)
+        await asyncio.to_thread(step)
