@@ -191,7 +191,7 @@ def test_what_is_named_in_contents_is_found_once_however_often_a_record_is_writt
 
 def test_of_packed_calls_before_the_newest_those_are_read_that_changed_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(putting_away, "FEWEST", 1)
-    monkeypatch.setattr(record_module, "_NEWEST_CALLS", 2)
+    monkeypatch.setattr(record_module, "NEWEST_CALLS", 2)
     packing, book = Packing(), Book()
     for number in range(12):
         name = "write_file" if number == 3 else "read_file"

@@ -57,7 +57,7 @@ _LONGEST: Final = 400.0
 """Tokens to which a statement is cut in any case: nobody says that much in one sentence."""
 _SHORTEST: Final = 40.0
 """Tokens to which none is cut for want of room; some are left out before."""
-_NEWEST_CALLS: Final = 1_000
+NEWEST_CALLS: Final = 1_000
 """Calls whose outputs are looked at; of those before them, what changed a file is named."""
 _LEANS: Final = 8.0
 """Tokens below which a sentence of the person is taken to need the one before it: "not even the comments"."""
@@ -431,15 +431,15 @@ def _calls(
     calling = [at for at, has_call in acting if has_call]
     if not calling:
         return
-    first = calling[-_NEWEST_CALLS:][0]
+    first = calling[-NEWEST_CALLS:][0]
     old = [at for at in calling if at < first and cache.has_change(sources[at])]
     actions, changed = (
         read_actions([FactSource(at, sources[at].content, sources[at].seq) for at in places])
         for places in ([at for at, _ in acting if at >= first], old)
     )
-    changed += actions[:-_NEWEST_CALLS]
+    changed += actions[:-NEWEST_CALLS]
     changed = [action for action in changed if verb_of(action) in CHANGES]
-    newest = actions[-_NEWEST_CALLS:]
+    newest = actions[-NEWEST_CALLS:]
     names: set[str] = set()
     for text in standing:
         poll()
