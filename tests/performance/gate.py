@@ -86,7 +86,7 @@ async def _spent(studio: Studio, contents: list[Content], rounds: int) -> _Spent
     span = span_of_plan(plan)
     hidden = [item for item in within(history.sources.copied(), *span.hides) if item.seq not in span.keeps]
     tokens = sum(item.measure.tokens for item in hidden)
-    options = GateOptions(record_window=_WINDOW if plan.has_record else 0)
+    options = GateOptions(record_window=_WINDOW, has_record=plan.has_record)
 
     def gate() -> None:
         evidence = Evidence(

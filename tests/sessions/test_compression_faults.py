@@ -112,8 +112,9 @@ async def test_what_a_model_on_this_machine_can_write_is_taken_and_so_is_a_previ
 async def test_a_snapshot_that_the_gate_refuses_is_written_by_the_built_in_summariser_where_that_is_wished_for(
     studio: Studio,
 ) -> None:
-    rules = "\n".join(f"Never touch module{number}/core.py at all." for number in range(20))
-    contents = [user_text(rules), model_text("OK."), *dialogue()]
+    named = "\n".join(f"See module{number}/core{number}.py for that." for number in range(40))
+    contents = [user_text("Where is it?"), model_text(named), *dialogue()]
+    studio.set(retention_floor=0.9)
     await studio.load(contents)
     assert (await studio.compress()).status == "COMPRESSION_FAILED_LOW_RETENTION"
     studio.set(built_in_fallback=True)
@@ -121,7 +122,7 @@ async def test_a_snapshot_that_the_gate_refuses_is_written_by_the_built_in_summa
     result = await studio.compress()
     assert result.status == "COMPRESSED"
     assert result.message.endswith(BUILT_IN)
-    assert "Never touch module7/core.py at all." in (result.snapshot or "")
+    assert "module7/core7.py" in (result.snapshot or "")
 
 
 async def test_a_repaired_answer_is_taken(studio: Studio) -> None:

@@ -94,14 +94,14 @@ async def test_where_next_to_nothing_is_saved_no_model_is_asked_at_every_prompt(
 
 
 async def test_what_would_save_next_to_nothing_at_the_trigger_is_not_installed(desk: Studio) -> None:
-    desk.model.default_answer = long_snapshot(315)
+    desk.model.default_answer = long_snapshot(345)
     session = await masked_since(desk, 7_600)
     assert (await desk.chat("now")).compression is None
     assert session.history.in_force == {}
 
 
 async def test_what_was_dropped_at_the_trigger_is_not_prepared_again_until_the_chat_has_grown(desk: Studio) -> None:
-    desk.model.default_answer = long_snapshot(315)
+    desk.model.default_answer = long_snapshot(345)
     session = await masked_since(desk, 7_600)
     asked = summaries(desk)
     for prompt in ("now", "and now", "once more"):

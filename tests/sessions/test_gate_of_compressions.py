@@ -13,7 +13,7 @@ from gemini_companion.engine.compression.gate import Evidence
 from gemini_companion.engine.compression.types import snapshot_text
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import AttemptEntry
-from gemini_companion.sessions.compression.gating import UNCHECKED
+from gemini_companion.sessions.compression.gating import MADE_UP_FOR, UNCHECKED
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import CompressionFailed, CompressionProgress
@@ -39,6 +39,12 @@ def rules(count: int = 10) -> list[str]:
 
 def ruled(*said: str) -> list[Content]:
     return [user_text("\n".join(said)), model_text("Understood."), *dialogue()]
+
+
+def crowded() -> list[Content]:
+    """Of so many paths that a model names, no record has room for half."""
+    named = "\n".join(f"See src/m{number}/core{number}.py for that." for number in range(900))
+    return [user_text("Where is it?"), model_text(named), *dialogue()]
 
 
 def telling(*said: str) -> str:
@@ -98,22 +104,41 @@ async def test_a_snapshot_below_the_floor_is_asked_for_once_more_with_what_it_lo
     assert result.appendix is None
 
 
-async def test_a_snapshot_that_stays_below_the_floor_installs_nothing_and_says_what_it_lost(studio: Studio) -> None:
-    session = await studio.load(ruled(*rules()))
+async def test_a_snapshot_that_stays_below_the_floor_is_made_up_for_by_what_was_said(studio: Studio) -> None:
+    session = await studio.load(ruled("We deploy with Ansible from the old box.", *rules()))
+    result = await studio.compress()
+    assert (result.status, result.model_calls, result.snapshot) == ("COMPRESSED", 3, SNAPSHOT)
+    assert result.message.endswith(MADE_UP_FOR)
+    shown = texts(session.history.contents()[0])[-1]
+    assert all(said in shown for said in ("We deploy with Ansible from the old box.", *rules()))
+    assert result.retention is not None
+    assert result.retention.score > 0.5
+
+
+async def test_a_poor_snapshot_of_a_short_chat_is_made_up_for_too(studio: Studio) -> None:
+    await studio.load(ruled("We deploy with Ansible from the old box.", *rules(4)))
+    result = await studio.compress()
+    assert (result.status, result.model_calls) == ("COMPRESSED", 2)
+    assert result.message.endswith(MADE_UP_FOR)
+    assert "We deploy with Ansible from the old box." in (result.appendix or "")
+
+
+async def test_what_has_no_room_beside_a_poor_snapshot_installs_nothing_and_is_named(studio: Studio) -> None:
+    session = await studio.load(crowded())
     before = session.history.contents()
     result = await studio.compress()
     assert (result.status, result.model_calls) == ("COMPRESSION_FAILED_LOW_RETENTION", 3)
     assert session.history.contents() == before
     assert result.retention is not None
     assert result.retention.score < 0.5
-    assert rules()[0] in [fact.text for fact in result.retention.missing]
+    assert "src/m0/core0.py" in [fact.text for fact in result.retention.missing]
     assert studio.heard.of(CompressionFailed)[0].result == result
     assert isinstance(session.history.entries[-1], AttemptEntry)
     assert session.last_result == result
 
 
 async def test_the_repair_is_the_only_one_in_all(studio: Studio) -> None:
-    await studio.load(ruled(*rules()))
+    await studio.load(crowded())
     studio.model.answers = ["prose", "prose", SNAPSHOT, telling(*rules())]
     result = await studio.compress()
     assert (result.status, result.model_calls) == ("COMPRESSION_FAILED_LOW_RETENTION", 3)
@@ -124,9 +149,9 @@ async def test_a_repair_that_is_worse_is_not_taken(studio: Studio) -> None:
     studio.set(retention_floor=0.95)
     studio.model.answers = [telling(*rules(5)), "", SNAPSHOT]
     result = await studio.compress()
-    assert result.status == "COMPRESSION_FAILED_LOW_RETENTION"
-    assert result.retention is not None
-    assert rules()[0] not in [fact.text for fact in result.retention.missing]
+    assert (result.status, result.snapshot) == ("COMPRESSED", telling(*rules(5)))
+    assert rules()[9] in (result.appendix or "")
+    assert rules()[0] not in (result.appendix or "")
 
 
 @pytest.mark.parametrize("setting", [{"retention_floor": 0.0}, {"compression_gate": False}])
@@ -140,7 +165,7 @@ async def test_the_settings_lower_the_floor_or_take_the_gate_away(studio: Studio
 
 
 async def test_three_automatic_refusals_in_a_row_set_the_failure_flag_and_lose_no_turn(studio: Studio) -> None:
-    session = await studio.load(ruled(*rules()))
+    session = await studio.load(crowded())
     studio.set(compression_token_cap=500)
     for _ in range(3):
         assert (await studio.chat("go on")).text
@@ -150,8 +175,8 @@ async def test_three_automatic_refusals_in_a_row_set_the_failure_flag_and_lose_n
 async def test_an_automatic_run_that_is_refused_goes_on_by_shortening_outputs(studio: Studio) -> None:
     call = {"functionCall": {"id": "c", "name": "run", "args": {"command": "make"}}}
     big = {"functionResponse": {"id": "c", "name": "run", "response": {"output": "line of output\n" * 30_000}}}
-    contents = [user_text("\n".join(rules())), Content(role="model", parts=(call,)), Content(role="user", parts=(big,))]
-    session = await studio.load([*contents, model_text("Made."), *dialogue()])
+    contents = [user_text("Make it."), Content(role="model", parts=(call,)), Content(role="user", parts=(big,))]
+    session = await studio.load([*contents, *crowded()[1:]])
     studio.set(compression_token_cap=500)
     result = (await studio.chat("go on")).compression
     assert result is not None
@@ -161,7 +186,7 @@ async def test_an_automatic_run_that_is_refused_goes_on_by_shortening_outputs(st
 
 
 async def test_a_refused_preview_is_not_kept(studio: Studio) -> None:
-    session = await studio.load(ruled(*rules()))
+    session = await studio.load(crowded())
     result = await studio.compress(preview=True)
     assert result.status == "COMPRESSION_FAILED_LOW_RETENTION"
     assert session.history.preview is None

@@ -46,6 +46,8 @@ names and numbers nobody keeps all.
 """
 FLOOR_FACTS: Final = 12
 """With fewer newly hidden facts of these kinds a share says nothing, and no snapshot is refused for it."""
+FEWEST_LOST: Final = 3
+"""Facts of these kinds that a snapshot must leave out before more than they are quoted beside it."""
 IN_OTHER_WORDS: Final = 0.6
 """Share of its words that must stand in a snapshot for a sentence to count as told, for the floor alone."""
 
@@ -77,7 +79,9 @@ class GateOptions(msgspec.Struct, frozen=True, kw_only=True):
     most_tokens: float = MOST_BUDGET
     """Tokens that the appendix may have at most, whatever is hidden."""
     record_window: int = 0
-    """Tokens that the model accepts, where a record stands beside the snapshot; 0 where none does."""
+    """Tokens that the model accepts, of which a record may have a share; 0: none is written."""
+    has_record: bool = False
+    """Whether a record stands beside the snapshot in any case, whatever that says."""
     lost_before: tuple[MissingFact, ...] = ()
     """What an earlier snapshot of the same span had lost, if this one is its repair."""
 
@@ -187,7 +191,7 @@ class Evidence:
 
         `hidden_tokens` are those of the sources; they and `count_text` give the appendix its budget.
         """
-        if options.record_window:
+        if options.has_record:
             return self._with_record(snapshot, options, hidden_tokens, poll)
         standing = Haystack((snapshot,), poll=poll)
         missing: list[Wanted] = []
@@ -198,8 +202,14 @@ class Evidence:
         missing = _without_done(missing, snapshot)
         lost = [wanted for wanted in missing if self._counts(wanted) and not _is_told(wanted, standing)]
         own_score = 1 - len(lost) / self._counted if self._counted else 1.0
-        unsupported = self._unsupported(snapshot, poll)
         is_low = options.is_on and self._counted >= FLOOR_FACTS and own_score < options.floor
+        is_poor = is_low or (options.is_on and self._tells_less(missing, standing, options.floor))
+        if is_poor and options.record_window and not (is_low and options.can_repair):
+            made_up = self._with_record(snapshot, options, hidden_tokens, poll)
+            written = Haystack((made_up.appendix,), poll=poll)
+            gone = sum(not written.has(one.needle) and not _is_told(one, written) for one in lost)
+            if not is_low or 1 - gone / self._counted >= options.floor:
+                return made_up
         appendix, still_missing, appended = "", missing, 0
         if options.is_on and not is_low and missing:
             budget = min(options.most_tokens, appendix_budget(hidden_tokens, count_text(snapshot)))
@@ -227,7 +237,9 @@ class Evidence:
         return Gated(
             verdict="pass" if not is_low else "repair" if options.can_repair else "refuse",
             appendix=appendix,
-            retention=msgspec.structs.replace(retention, score=told.score, unsupported=unsupported),
+            retention=msgspec.structs.replace(
+                retention, score=told.score, unsupported=self._unsupported(snapshot, poll)
+            ),
             own_score=round(own_score, 4),
             lost=named,
         )
@@ -271,6 +283,12 @@ class Evidence:
             is_made_up_for=own_score < options.floor,
             words=record.words,
         )
+
+    def _tells_less(self, missing: Sequence[Wanted], standing: Haystack, floor: float) -> bool:
+        """Whether a snapshot tells less than such a share of all that is hidden, whenever that was."""
+        asked = sum(one.fact.kind in FLOOR_KINDS for one in self._wanted)
+        lost = sum(one.fact.kind in FLOOR_KINDS and not _is_told(one, standing) for one in missing)
+        return lost >= FEWEST_LOST and lost > (1 - floor) * asked
 
     def _counts(self, wanted: Wanted) -> bool:
         return wanted.fact.kind in FLOOR_KINDS and self._is_fresh[wanted.place]

@@ -121,7 +121,7 @@ class SnapshotGate:
         self, session: Session, span: Span, *, window: int, guidance: str = "", has_record: bool = False
     ) -> None:
         self._session = session
-        self._record_window = _room_of_record(session, window) if has_record else 0
+        self._record_window, self._has_record = _room_of_record(session, window), has_record
         history = session.history
         sources = history.sources.copied()
         entries = history.entries.copied()
@@ -186,8 +186,8 @@ class SnapshotGate:
             return Admission(written, first)
         again = await repair(first.lost)
         second = await self._check(again.snapshot, lost_before=first.lost) if again else None
-        if again is None or second is None or (second.verdict != "pass" and second.own_score <= first.own_score):
-            return Admission(written, first._replace(verdict="refuse"))
+        if again is None or second is None or second.own_score <= first.own_score:
+            return Admission(written, await self._check(written.snapshot))
         return Admission(again, second)
 
     async def append_only(self, written: Written) -> Admission:
@@ -208,6 +208,7 @@ class SnapshotGate:
             can_repair=can_repair,
             most_tokens=self._most_tokens,
             record_window=self._record_window,
+            has_record=self._has_record,
             lost_before=tuple(lost_before),
         )
         try:
