@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.record.record import INTRODUCTION
 from gemini_companion.sessions.compression.gating import MADE_UP_FOR
@@ -12,6 +14,8 @@ from gemini_companion.sessions.session import Session
 from tests.support.conversations import dialogue
 from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import Studio
+
+SMALL = {"token_limit_override": 16_000}
 
 SAID = [
     f"Leave {name}/core.py in {name}land as it is." for name in ("alpha", "bravo", "delta", "gamma", "kappa", "omega")
@@ -68,17 +72,27 @@ async def test_a_preview_that_was_edited_has_the_record_too(studio: Studio) -> N
     assert "Rewrite the parser." in shown(session)
 
 
-async def test_a_record_stays_below_the_count_that_starts_compression_however_much_was_said(studio: Studio) -> None:
-    cap = 30_000
-    studio.set(compression_token_cap=cap)
+async def test_in_a_small_window_the_persons_words_have_room(studio: Studio) -> None:
+    studio.set(token_limit_override=16_000)
+    wishes = [f"Part {n} of the parser shall read the form {n} of dates and leave the others be." for n in range(50)]
+    session = await studio.load(said(*wishes))
+    assert (await studio.compress()).status == "COMPRESSED"
+    assert [text for text in wishes if text not in shown(session)] == []
+
+
+@pytest.mark.parametrize(("settings", "cap"), [({"compression_token_cap": 30_000}, 30_000), (SMALL, 8_000)])
+async def test_a_record_stays_below_the_count_that_starts_compression_however_much_was_said(
+    studio: Studio, settings: dict[str, int], cap: int
+) -> None:
+    studio.set(**settings)
     text = "This is a sentence {} that says something about part {} of the parser, and what is to be done there. "
     for number in range(12):
-        await studio.chat("".join(text.format(number, part) for part in range(400)))
+        await studio.chat("".join(text.format(number, part) for part in range(cap // 75)))
     session = await studio.session()
     assert [one.result.status for one in session.history.in_force.values()].count("COMPRESSED") > 1
     newest = list(session.history.in_force.values())[-1].result
     assert newest.strategy == "record"
-    assert newest.new_token_count < 0.75 * cap
+    assert newest.new_token_count < 0.85 * cap
 
 
 async def test_a_rule_that_was_released_by_hand_is_not_quoted_and_one_that_words_ended_is_with_those_words(

@@ -47,6 +47,11 @@ WINDOW_SHARE: Final = 20
 
 _LEAST_ROOM: Final = 100_000
 """Tokens of a window in which a record has room for what most chats are about."""
+_SMALL_ROOM: Final = 80_000
+_SMALL_TIMES: Final = 5
+"""In a smaller window the shares of it would leave next to nothing of what the person said. There the room is counted
+as that, or as five times the history that starts compression: a record, a tenth of its room, then takes half of that.
+"""
 
 _SAID: Final = PROMPTS | {"reply"}
 """What may say that a task is done: people, those who steer among them, and the model."""
@@ -271,8 +276,12 @@ def _room_of_record(session: Session, window: int) -> int:
     compression starts early: a record as large as the count that starts it would have it start at every prompt.
     """
     mark = session.mark(session.choice()).tokens
-    free = max(1, window - session.parts().surroundings)
-    return free if mark is None else min(free, max(2 * mark, _LEAST_ROOM))
+    surroundings = session.parts().surroundings
+    room = free = max(1, window - surroundings)
+    history = free
+    if mark is not None:
+        room, history = min(free, max(2 * mark, _LEAST_ROOM)), max(0, min(window, mark) - surroundings)
+    return max(room, min(_SMALL_ROOM, _SMALL_TIMES * history))
 
 
 def _withdrawn(entries: Entries[Entry]) -> Iterator[str]:
