@@ -31,6 +31,15 @@ def test_a_text_is_cut_into_sentences(text: str, expected: list[str]):
     assert sentences(text) == expected
 
 
+def test_no_sentence_ends_within_inline_code():
+    text = "One more thing: `?? 0` hides what is missing. Then `a ! b` and a lone ` there! Done."
+    assert sentences(text) == [
+        "One more thing: `?? 0` hides what is missing.",
+        "Then `a ! b` and a lone ` there!",
+        "Done.",
+    ]
+
+
 def test_code_blocks_and_quotations_are_left_out():
     text = "Before.\n```py\nassert never. Only code.\n```\n> quoted. Never mine.\nAfter."
     assert sentences(text) == ["Before.", "After."]

@@ -288,6 +288,17 @@ def test_a_finished_request_chatter_and_code_are_no_rules():
     assert section(snapshot_of(chat(*turns)), "active_constraints") == "(none)"
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "COBOL schreibe ich seit zwanzig Jahren, Linux dagegen ist für mich eher Neuland. Da darfst du weiter ausholen.",
+        "現場の機械にはボタンが二つしかなく、表示も一行だけという作りなのです。だから短めでお願いします。",
+    ],
+)
+def test_the_goal_has_a_sentence_with_the_short_one_that_belongs_to_it(prompt: str) -> None:
+    assert f"- {prompt}" in section(snapshot_of(chat(f"Lies die Quelle.\n{prompt}\nDanke!", "ok")), "overall_goal")
+
+
 def test_a_demonstration_in_a_prompt_lays_down_no_rules_and_is_not_quoted():
     shown = (
         "--- DEMONSTRATION ---\nYou must always greet. The cause was wrong in module_7.\n--- END OF DEMONSTRATION ---"
@@ -295,7 +306,7 @@ def test_a_demonstration_in_a_prompt_lays_down_no_rules_and_is_not_quoted():
     snapshot = snapshot_of(chat(f"Follow the style.\n{shown}\nNow fix the parser. Never push.", "ok"))
     assert section(snapshot, "active_constraints") == "- Never push."
     assert "must always greet" not in snapshot
-    assert section(snapshot, "overall_goal") == "- Follow the style.\n- Now fix the parser.\n- Never push."
+    assert section(snapshot, "overall_goal") == "- Follow the style.\n- Now fix the parser. Never push."
 
 
 @pytest.mark.parametrize(

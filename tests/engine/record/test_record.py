@@ -88,6 +88,42 @@ def test_of_the_models_words_those_with_names_and_numbers_come_first() -> None:
     assert "Shall I go on?" not in record.text
 
 
+def test_what_the_model_says_of_a_file_comes_before_what_else_it_says() -> None:
+    talk = [f"The old stage number {n} was slow because its cache was cold" for n in range(12)]
+    change = "The mirror now sits in the plan of offsite-plan.md"
+    record = record_of(user_text("Go."), model_text(". ".join((*talk, change, *talk[:3], ""))), hidden_tokens=400)
+    assert change in record.text
+    assert [one for one in talk if one not in record.text]
+
+
+def test_what_a_program_printed_comes_before_source_code_and_a_small_table_is_whole_and_the_newest() -> None:
+    code = "```go\n" + "if err != nil {\n\treturn nil, err\n}\n" * 30 + "```"
+    tables = [
+        f"Run {n}:\n```\nREAD  1103{n}\nSAME  1101{n}\nDIFFS     {n} (ALLOWED: 11)\nRC=000{n}\n```" for n in (1, 2, 3)
+    ]
+    record = record_of(*(user_text(f"{code}\n{table}") for table in tables), hidden_tokens=2_000)
+    newest = "READ  11033\n  SAME  11013\n  DIFFS     3 (ALLOWED: 11)\n  RC=0003"
+    assert newest in record.text
+    assert "return nil, err" not in record.text
+
+
+def test_lines_of_signs_alone_are_not_quoted() -> None:
+    table = "| from | people | route of the train that they all take |\n|------|--------|--------------------------------------|"
+    record = record_of(
+        user_text("Who comes?"),
+        model_text(f"{table}\n| Graz | 9 | by way of Bruck in the morning |"),
+        hidden_tokens=400,
+    )
+    assert "by way of Bruck" in record.text
+    assert "|------|" not in record.text
+
+
+def test_a_task_that_the_snapshot_has_is_not_said_again() -> None:
+    task = "The fixture for the old parser still has to be written before Friday."
+    record = record_of(user_text(f"Fine. {task}"), CHATTER, standing=[f"- [TODO] {task}"])
+    assert task not in record.text
+
+
 def test_a_sentence_that_is_said_twice_stands_once_where_it_was_said_last() -> None:
     rule = "Never touch anything in the folder with the old migrations."
     record = record_of(user_text(rule), CHATTER, user_text(f"As I said. {rule}"), CHATTER)

@@ -53,6 +53,9 @@ _STOP: Final = lazy(
 )
 
 
+_INLINE_CODE: Final = lazy(r"`[^`\n]{1,80}`")
+
+
 def pieces(text: str, size: int = PIECE) -> Iterator[str]:
     """`text` in pieces of at most `size` characters, cut after a line break, else after a blank, else anywhere."""
     start = 0
@@ -187,10 +190,21 @@ def prose_lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    """Start and end of every sentence between two positions, without the blanks and the bullet around it."""
+    """Start and end of every sentence between two positions, without the blanks and the bullet around it.
+
+    None ends within inline code: `` `a ?? 0` ``.
+    """
     end = len(text) if end is None else end
     begin = start
+    quoted = (
+        [one.span() for one in _INLINE_CODE().finditer(text, start, end)] if text.find("`", start, end) >= 0 else []
+    )
+    code = 0
     for match in _STOP().finditer(text, start, end):
+        while code < len(quoted) and quoted[code][1] <= match.start():
+            code += 1
+        if code < len(quoted) and quoted[code][0] < match.start():
+            continue
         if match["western"] and not _ends_here(text, match.start(), match.end(), begin, end):
             continue
         if span := _trimmed(text, begin, match.end()):

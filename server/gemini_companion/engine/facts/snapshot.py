@@ -17,12 +17,12 @@ from gemini_companion.engine.facts.page import Page, Place, bulleted, read_earli
 from gemini_companion.engine.facts.paths import is_dependency
 from gemini_companion.engine.facts.pools import PENDING, Pools, action_place, pending_text
 from gemini_companion.engine.facts.sentences import pieces
-from gemini_companion.engine.facts.span import Span
+from gemini_companion.engine.facts.span import Said, Span
 from gemini_companion.engine.history.content import Content
 
-_HEAD: Final = 560
+_HEAD: Final = 640
 """Characters of the goal that stand there whatever the budget."""
-_SENTENCE: Final = 200
+_SENTENCE: Final = 320
 """Characters of one sentence of it."""
 _CARRIED: Final = 600
 """Characters of what an earlier snapshot says of it, which is not cut a second time."""
@@ -100,11 +100,20 @@ def _write_goal(span: Span, page: Page) -> None:
     if pending is not None:
         page.put_free("overall_goal", PENDING, pending_text(pending, _HEAD // 2))
         free //= 2
-    for one in span.goal():
-        if pending is not None and one.place < len(span.sources) and span.sources[one.place] is pending:
+    wishes = span.goal()
+    whole: dict[Said, str] = {}
+    joined: set[Said] = set()
+    for one in sorted(wishes, key=lambda one: (one.place, one.statement.part, one.statement.start)):
+        if one not in joined and (found := span.following(one, _SENTENCE)) is not None:
+            joined.add(found[0])
+            whole[one] = found[1]
+    for one in wishes:
+        if one in joined or (
+            pending is not None and one.place < len(span.sources) and span.sources[one.place] is pending
+        ):
             continue
         place = Place(0, one.place + 1, one.statement.start)
-        text = bulleted(head(one.text, _CARRIED if one.place < 0 else _SENTENCE))
+        text = bulleted(whole.get(one) or head(one.text, _CARRIED if one.place < 0 else _SENTENCE))
         if text in page.text("overall_goal").split("\n"):
             continue
         if len(text) <= free:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from heapq import nlargest
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
 import msgspec
@@ -37,6 +37,8 @@ _LONGEST_LINE: Final = 240
 _NEWEST_WISHES: Final = 3
 _FIRST_WISHES: Final = 4
 """Sentences of the goal: what was said last, and what opened up a matter that stayed."""
+_LEANS: Final = 16.0
+"""Tokens up to which a sentence stands with the one before it."""
 _COMMON: Final = 0.5
 """Share of the contents in which a word stands that tells nothing of a matter."""
 _TIME: Final = lazy(r"\s*(?P<time>\[[^\]\n]{0,40}\d[^\]\n]{0,40}\])[ \t]")
@@ -211,6 +213,31 @@ class Span:
         newest = nlargest(_NEWEST_WISHES, wishes, key=newness)
         rest = [wish for wish in wishes if wish not in newest]
         return [one for one, _ in (*newest, *nlargest(_FIRST_WISHES, rest, key=stayed))]
+
+    def following(self, one: Said, longest: int) -> tuple[Said, str] | None:
+        """The short sentence behind one on the same line, and both as they stand there: it may be half of what was
+        meant. None where both are longer than so many characters.
+        """
+        after = self._after.get((one.place, one.statement.part, one.statement.start))
+        if after is None or after.statement.tokens > _LEANS:
+            return None
+        text = text_of(self._content_at(one.place).parts[one.statement.part]) or ""
+        between = text[one.statement.end : after.statement.start]
+        both = f"{one.text}{between}{after.text}"
+        return None if between.strip() or "\n" in between or len(both) > longest else (after, both)
+
+    @cached_property
+    def _after(self) -> dict[tuple[int, int, int], Said]:
+        pairs = (pair for pair in pairwise(self.said) if pair[0].place == pair[1].place)
+        return {
+            (one.place, one.statement.part, one.statement.start): after
+            for one, after in pairs
+            if one.statement.part == after.statement.part
+        }
+
+    def _content_at(self, place: int) -> Content:
+        hidden = len(self.sources)
+        return self.sources[place].content if place < hidden else self.later[place - hidden]
 
     def last_word(self, limit: int) -> str:
         """How the model's newest words end, where nothing stands behind them: else they are out of date."""

@@ -14,14 +14,14 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.facts.patterns import ERROR_HINTS, hinted, lazy
-from gemini_companion.engine.facts.sentences import fenced_spans, pasted_spans, prose_lines, sentence_spans
+from gemini_companion.engine.facts.sentences import fenced_spans, is_code, pasted_spans, prose_lines, sentence_spans
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import has_call, is_thought, text_of
 
 _QUOTED_NAME: Final = lazy(r"`[^`\n]{1,80}`")
 _WORD: Final = lazy(r"[^\s`\"'“”„(),;:!?<>{}|\[\]=。、，；：！？「」（）]++")
 _NAME: Final = lazy(
-    r"[^\W\d_][\w]*[._/\\][\w]|[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z]|[A-Z][A-Z0-9_-]{2}|--?[a-z]|[~.]*/[\w.-]"
+    r"[^\W\d_][\w-]*[._/\\][\w]|[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z]|[A-Z][A-Z0-9_-]{2}|--?[a-z]|[~.]*/[\w.-]"
 )
 """How a path, a symbol, an option or a code begins: no plain word does."""
 _WIDE: Final = lazy("[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f]++")
@@ -33,6 +33,17 @@ _CALLS_OUT: Final = ("!", "！")
 _LEADS_IN: Final = (":", "：")
 _MARKS_BEHIND: Final = "\"'”’»」』)）*_ \t"
 """Closing quotes and emphasis behind a sentence's last sign."""
+_ANYTHING: Final = lazy(r"[^\W_]")
+_NOTHING: Final = -2.0
+"""Worth of a line of signs alone: a rule, a closing brace."""
+_PRINTED: Final = ("", "text", "txt", "plain", "plaintext", "console", "output", "log", "logs", "csv", "diff")
+"""Languages of blocks in which a program's output may stand; the others have its source."""
+_SOURCE: Final = (";", "{", "}", "(", "()", '")', "')", "`)", "))", "[", "],", "),", "},", "=", "=>", "->")
+"""How lines of source code end where nothing names the language."""
+_FILE: Final = lazy(r"[\w-]\.[a-z][a-z0-9]{1,4}\b(?![.(\w])")
+"""A file's name: what the model says of one is often what it changed there."""
+_ONE_TABLE: Final = 80.0
+"""Tokens up to which what a program printed is as worthy as its best line: a part of a table says little."""
 _BEGINNING: Final = 80
 """Characters of a word that tell whether it is a name."""
 TRIFLE: Final = 7.5
@@ -130,17 +141,29 @@ def _of_text(text: str, part: int, *, by_user: bool, before_call: bool) -> Itera
                 + 0.6 * (named > 0)
                 + 0.25 * min(3, named)
                 + 0.4 * has_number
+                + 0.3 * (_FILE().search(said) is not None)
                 - 1.0 * asks
                 - 0.8 * closing.endswith(_CALLS_OUT)
                 - 1.2 * announces
                 - 0.6 * position
             )
+        if not _ANYTHING().search(said):
+            worth = _NOTHING
         made.append(Statement(part, start, end, tokens, worth, False, same_as(said)))
-    for start, end in material:
-        line = text[start:end]
-        has_number = bisect_right(numbers, end) > bisect_left(numbers, start)
-        worth = 1.2 * hinted(line.lower(), ERROR_HINTS) + 0.4 * has_number - 0.02 * len(line) / 4
-        made.append(Statement(part, start, end, tokens_in(line), worth, True, same_as(line)))
+    for block in material:
+        lines: list[Statement] = []
+        for start, end, is_source in block:
+            line = text[start:end]
+            has_number = bisect_right(numbers, end) > bisect_left(numbers, start)
+            is_error = not is_source and hinted(line.lower(), ERROR_HINTS)
+            worth = 1.2 * is_error + 0.4 * has_number - 0.8 * is_source - 0.02 * len(line) / 4
+            if not _ANYTHING().search(line):
+                worth = _NOTHING
+            lines.append(Statement(part, start, end, tokens_in(line), worth, True, same_as(line)))
+        if not any(is_source for *_, is_source in block) and sum(one.tokens for one in lines) <= _ONE_TABLE:
+            best = max((one.worth for one in lines), default=_NOTHING)
+            lines = [one._replace(worth=best) for one in lines]
+        made += lines
     made.sort(key=lambda one: one.start)
     yield from made
 
@@ -158,25 +181,31 @@ def _names(text: str) -> list[int]:
     return sorted(found)
 
 
-def _spans(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Sentences of prose, and lines of what was fenced, pasted or quoted, each rising."""
-    shown = [(start, end) for start, end, _ in fenced_spans(text)]
-    shown += pasted_spans(text)
+def _spans(text: str) -> tuple[list[tuple[int, int]], list[list[tuple[int, int, bool]]]]:
+    """Sentences of prose, and blocks of lines that were fenced, pasted or quoted, each line with whether it is source
+    code; all rising.
+    """
+    shown = [(start, end, language not in _PRINTED) for start, end, language in fenced_spans(text)]
+    shown += [(start, end, False) for start, end in pasted_spans(text)]
     if ">" in text:
-        shown += [match.span() for match in _QUOTED_LINE().finditer(text)]
+        shown += [(*match.span(), False) for match in _QUOTED_LINE().finditer(text)]
     if len(text) > _LONGEST_TEXT:
-        shown.append((_LONGEST_TEXT, len(text)))
+        shown.append((_LONGEST_TEXT, len(text), False))
     shown.sort()
     prose: list[tuple[int, int]] = []
     at = 0
-    for start, end in (*shown, (len(text), len(text))):
+    for start, end, _ in (*shown, (len(text), len(text), False)):
         if start > at:
             prose += _sentences(text, at, start)
         at = max(at, end)
-    material: list[tuple[int, int]] = []
+    material: list[list[tuple[int, int, bool]]] = []
     done = 0
-    for start, end in shown:
-        material += _lines(text, max(start, done), end)
+    for start, end, is_source in shown:
+        block: list[tuple[int, int, bool]] = []
+        for low, high in _lines(text, max(start, done), end):
+            line = text[low:high]
+            block.append((low, high, is_source or line.rstrip().endswith(_SOURCE) or is_code(line)))
+        material.append(block)
         done = max(done, end)
     return prose, material
 

@@ -41,14 +41,14 @@ class Share(NamedTuple):
 
 WORDS: Final = Share(0.5, 0.05)
 """The person's own words. Below both they stay whole."""
-MODEL: Final = Share(0.18, 0.025)
+MODEL: Final = Share(0.19, 0.025)
 """The model's prose, of which at most `MODEL_PROSE` is quoted."""
-MODEL_PROSE: Final = 0.54
+MODEL_PROSE: Final = 0.57
 _IDLE: Final = 1.0
 """Worth below which the model's is not quoted even where there is room: a courtesy, a question that was answered."""
 CALLS: Final = Share(0.08, 0.015)
 """Calls and what they gave."""
-MATERIAL: Final = Share(0.01, 0.005)
+MATERIAL: Final = Share(0.015, 0.005)
 """What was pasted, fenced or quoted."""
 
 _EACH: Final = 0.5
@@ -59,7 +59,7 @@ _SHORTEST: Final = 40.0
 """Tokens to which none is cut for want of room; some are left out before."""
 NEWEST_CALLS: Final = 1_000
 """Calls whose outputs are looked at; of those before them, what changed a file is named."""
-_LEANS: Final = 8.0
+_LEANS: Final = 12.0
 """Tokens below which a sentence of the person is taken to need the one before it: "not even the comments"."""
 _AFTER_RESULT: Final = 0.3
 """Worth of the model's first words behind a result, on top."""
@@ -67,6 +67,8 @@ _LAST_WORD: Final = 1.0
 """Worth of the last sentence of an answer, on top, the more the later it was said: what a model promises or leaves open
 stands there, and old promises were kept since.
 """
+_NEWER: Final = 0.8
+"""Worth of a line that was pasted, on top, the more the later it was: a run replaces the one before it."""
 
 _USER_AT, _MODEL_AT, _STEEP = 3.0, 4.0, 1.5
 """Worth at which every other statement of the person, and of the model, carried what was labelled, and how fast that
@@ -75,6 +77,8 @@ changes with it: fitted so that the score is the share of labels that stands, wh
 _TELLING: Final = 0.1
 """How likely a statement carries something from where on it is counted."""
 
+_MARK: Final = lazy(r"\[(?:TODO|IN PROGRESS)\] ")
+"""What a snapshot of ours puts before a task."""
 _TAG: Final = lazy(rf"</?(?:{'|'.join((SNAPSHOT_TAG, *SECTIONS))})>")
 
 Voice = Literal["user", "model", "material"]
@@ -280,8 +284,8 @@ def _said_in(texts: Iterable[str], beside: Iterable[Content], cache: FactCache, 
         poll()
         text = _TAG().sub("\n", text)
         for one in statements_of(Content(role="user", parts=({"text": text},))):
-            words = text[one.start : one.end]
-            said.update((one.same, same_as(words.partition(": ")[2])))  # a line of ours begins with a label
+            words = _MARK().sub("", text[one.start : one.end])
+            said.update((same_as(words), same_as(words.partition(": ")[2])))  # a line of ours begins with a label
     for content in beside:
         poll()
         said.update(one.same for one in cache.statements_in(content))
@@ -334,6 +338,8 @@ def _read(sources: Sequence[FactSource], earlier: int, cache: FactCache, poll: C
                 worth += _AFTER_RESULT
             if voice == "model" and one is statements[-1] and order and not known.has_call:
                 worth += _LAST_WORD * (at + 1) / len(sources)
+            if one.is_material:
+                worth += _NEWER * (at + 1) / len(sources)
             yield _Said(at, (seq, first + order), order, "material" if one.is_material else voice, one, worth)
         after_result = False
 
