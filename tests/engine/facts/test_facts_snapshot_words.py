@@ -13,6 +13,7 @@ from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
+from gemini_companion.engine.facts.statements import tokens_in
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from tests.engine.facts.fact_sources import (
     call,
@@ -286,6 +287,27 @@ def test_a_finished_request_chatter_and_code_are_no_rules():
         "I see.",
     )
     assert section(snapshot_of(chat(*turns)), "active_constraints") == "(none)"
+
+
+@pytest.mark.parametrize("file", sorted(NATURAL.glob("*.json")), ids=lambda file: file.stem)
+def test_in_every_language_what_was_found_has_room_beside_rules_and_calls(file: Path) -> None:
+    history = json.loads(file.read_text("utf-8"))["history"]
+    hidden = sources_of(
+        [Content(role=one["role"], parts=tuple(one["parts"])) for one in history[: len(history) * 7 // 10]]
+    )
+    tokens = sum(map(tokens_in, (part.get("text", "") for one in hidden for part in one.content.parts)))
+    snapshot = extractive_snapshot(
+        hidden, previous=None, budget_tokens=max(400, int(tokens) // 5), count_text=tokens_in
+    )
+    assert section(snapshot, "key_knowledge") != "(none)"
+
+
+def test_where_all_is_calls_nothing_is_put_aside_for_talk() -> None:
+    calls = [
+        content for n in range(20) for content in (call(f"make part_{n} " + "--with-much " * 12), result(f"built {n}"))
+    ]
+    snapshot = snapshot_of(sources_of([user_text("Build it all."), *calls]), budget=900)
+    assert [n for n in range(10, 20) if f"make part_{n} " not in snapshot] == []
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.rules import is_announcement, is_question, is_request, is_work
 from gemini_companion.engine.facts.sentences import sentences
 from gemini_companion.engine.facts.span import Said, Span
+from gemini_companion.engine.facts.statements import likely
 from gemini_companion.engine.history.part import visible_text
 
 Line: TypeAlias = tuple[str, Place, str]
@@ -43,6 +44,8 @@ _TELLING: Final = 1.6
 """Worth from which a person's sentence is quoted among the calls: below it are greetings, thanks and small talk."""
 _LEAST_WORTH: Final = 1.0
 """Worth from which anybody's sentence is knowledge."""
+_THRIFT: Final = 0.3
+"""How much the length of a sentence counts against it; 1 would choose scraps, 0 a few long ones."""
 _TOLD: Final = 3
 """Sentences that are said last of a file, of which the most telling one stands for it."""
 _ROUNDS: Final = 4
@@ -76,8 +79,12 @@ class Pools:
         self._held: dict[int, Line] = {}
         self._quoted: set[str] = set()
 
-    def share_out(self) -> None:
-        """Carry over the earlier snapshot's rules and knowledge, then give each pool its share."""
+    def share_out(self, aside: float = 0.0) -> None:
+        """Carry over the earlier snapshot's rules and knowledge, then give each pool its share.
+
+        Args:
+            aside: Tokens that were put aside for what was said: tasks, changes, and above all knowledge.
+        """
         page = self._page
         if self._beside_record:
             self._share_out_beside_record()
@@ -87,6 +94,11 @@ class Pools:
         half = page.left / 2
         for line in self._earlier("key_knowledge"):
             page.put(*line, at_most=page.left - half)
+        knowledge = chain(self._knowledge(), self._named())
+        tasks = self._tasks()
+        changes = self._wished_first(chain(self._changes(), self._told_of_files(), self._earlier("artifact_trail")))
+        for number, lines, share in ((1, tasks, 0.1), (3, changes, 0.1), (6, knowledge, 0.8)):
+            self._draw(number, lines, share * aside)
         outcomes = self._outcomes()
         self._draw(-1, self._statements(), 0.4 * page.left)
         before, overhead = page.left, _OVERHEAD * page.budget
@@ -95,12 +107,12 @@ class Pools:
         page.left = min(page.left, before)
         pools: tuple[tuple[float, Iterator[Line]], ...] = (
             (0.16, outcomes),
-            (0.14, self._tasks()),
+            (0.14, tasks),
             (0.16, self._wished_first(self._older_rules(self._span.recent_from - 1))),
-            (0.10, self._wished_first(chain(self._changes(), self._told_of_files(), self._earlier("artifact_trail")))),
+            (0.10, changes),
             (0.06, self._wished_first(self._errors())),
             (0.14, self._outputs()),
-            (0.14, chain(self._knowledge(), self._named())),
+            (0.14, knowledge),
             (0.06, self._wished_first(self._earlier("recent_actions"))),
             (0.06, self._whole_request()),
             (0.02, chain(self._files(), self._earlier("file_system_state"))),
@@ -161,7 +173,7 @@ class Pools:
 
     def _older_rules(self, newest: int) -> Iterator[Line]:
         for place in range(newest, -1, -1):
-            for number, rule in enumerate(self._span.rules(place)):
+            for number, (rule, _) in enumerate(self._span.rules(place)):
                 yield "active_constraints", Place(1, place, number), bulleted(rule)
 
     def _tasks(self) -> Iterator[Line]:
@@ -345,7 +357,7 @@ class Pools:
         standing += self._page.text("key_knowledge")
         said = [one for one in self._span.said if one.place < len(self._span.sources)]
         wished = self._wished_in(said)
-        ranked = sorted(zip(said, wished, strict=True), key=lambda one: (-one[1], -one[0].statement.worth))
+        ranked = sorted(zip(said, wished, strict=True), key=lambda one: (-one[1], -self._per_token(one[0])))
         for one, is_wished in ranked:
             if one.statement.worth < _LEAST_WORTH and not is_wished:
                 continue
@@ -357,6 +369,13 @@ class Pools:
             if index in times and self._page.has("key_knowledge", spot):
                 when, since = times[index]
                 yield "key_knowledge", Place(1, since, -1), f"- {when}"
+
+    def _per_token(self, one: Said) -> float:
+        """How likely a sentence carries what matters, beside its length: of two that are as likely the shorter comes
+        first, and leaves room for more.
+        """
+        by_person = one.by_user or self._span.is_talk
+        return likely(one.statement.worth, by_user=by_person) / one.statement.tokens**_THRIFT
 
     def _wished_in(self, said: Sequence[Said]) -> list[float]:
         """How much each sentence speaks of what the guidance asks for: by its words that are rare among them all."""

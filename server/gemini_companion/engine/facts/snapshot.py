@@ -30,6 +30,10 @@ _GOAL: Final = 0.5
 """Share of the budget that the rest of it may have."""
 _LAST_WORD: Final = 140
 """Characters of the model's newest words that stand there whatever the budget."""
+_ASIDE: Final = 0.4
+"""Share of the budget that rules, calls and paths leave for what was said, as far as the chat is talk: they would take
+it all.
+"""
 _GIANT: Final = 0.3
 """Share of the budget above which a command waits until everything smaller has found its place."""
 _LONGEST_ARGUMENT: Final = 4_000
@@ -86,7 +90,8 @@ def extractive_snapshot(
         page.put_free("task_state", Place(0, 0), last)
     recent = _Recent(span, page)
     recent.write()
-    pools.share_out()
+    page.left += recent.aside
+    pools.share_out(recent.aside)
     recent.count_missing()
     return page.render(cite=cite)
 
@@ -131,6 +136,9 @@ class _Recent:
     def __init__(self, span: Span, page: Page) -> None:
         self._span = span
         self._page = page
+        self.aside = min(_ASIDE * page.budget * span.talk_share, page.left)
+        """Tokens that are left for what was said."""
+        page.left -= self.aside
         self._giant = _GIANT * page.left
         self._commands: set[str] = set()
         self._missed_paths: list[str] = []
@@ -141,9 +149,11 @@ class _Recent:
         """The rules and calls, the commands that were only named, the paths, at last the commands that had to wait."""
         page, span = self._page, self._span
         for place in span.recent:
-            for number, rule in enumerate(span.rules(place)):
+            for number, (rule, bare) in enumerate(span.rules(place)):
                 spot = Place(1, place, number)
-                if not page.put("active_constraints", spot, bulleted(rule), cover=True):
+                if not page.put("active_constraints", spot, bulleted(rule), cover=True) and not self._put_all(
+                    spot, bare
+                ):
                     self._missed_rules.append(spot)
             index = span.sources[place].index
             for number, action in span.recent_actions:
@@ -168,6 +178,15 @@ class _Recent:
         for spot, text in waiting:
             if text not in self._commands and not page.put("recent_actions", spot, text, cover=True):
                 self._shortened.append((spot, text))
+
+    def _put_all(self, spot: Place, rule: str) -> bool:
+        """Write a rule with all that is left, for it comes before what was said."""
+        page = self._page
+        page.left += self.aside
+        is_written = page.put("active_constraints", spot, bulleted(rule), cover=True)
+        self.aside = min(self.aside, page.left)
+        page.left -= self.aside
+        return is_written
 
     def count_missing(self) -> None:
         """Say on the page how many are missing."""

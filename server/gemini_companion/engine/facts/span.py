@@ -131,13 +131,16 @@ class Span:
             self._facts[place] = facts
         return self._facts[place]
 
-    def rules(self, place: int) -> Iterator[str]:
-        """The rules of a content; those of one line together, a short line with a single one whole."""
+    def rules(self, place: int) -> Iterator[tuple[str, str]]:
+        """The rules of a content; those of one line together, a short line with a single one whole. Behind each the
+        same without the rest of its line.
+        """
         directives = (fact for fact in self.facts(place) if fact.kind == "directive")
         for line, facts in groupby(directives, key=lambda fact: fact.line):
             rules = [fact.text for fact in facts]
             whole = len(rules) == 1 and len(line) <= _LONGEST_LINE and not is_request(line)
-            yield line if whole else " ".join(rules)
+            bare = " ".join(rules)
+            yield line if whole else bare, bare
 
     def requests(self, *, newest_first: bool = False) -> Iterator[FactSource]:
         """What people said; tool results and the editor's state are left out."""
@@ -165,7 +168,7 @@ class Span:
             statements = [one for one in self._reader.statements(source) if not one.is_material]
             for part, group in groupby(statements, key=lambda one: one.part):
                 text = text_of(source.content.parts[part]) or ""
-                speaker, begin = speaker_of(text) if by_user and self._is_talk else ("", 0)
+                speaker, begin = speaker_of(text) if by_user and self.is_talk else ("", 0)
                 shown = example_spans(text)
                 for one in group:
                     if not any(low <= one.start < high for low, high in shown):
@@ -173,8 +176,13 @@ class Span:
                         found.append(Said(place, by_user, one, words, speaker))
         return found
 
+    @property
+    def talk_share(self) -> float:
+        """How much of the recent contents is talk, neither calls nor results: 1 where a third of them is."""
+        return max(0.0, min(1.0, 3 * (1 - 2 * len(self.recent_actions) / max(1, len(self.recent)))))
+
     @cached_property
-    def _is_talk(self) -> bool:
+    def is_talk(self) -> bool:
         """Whether people talk to each other: most of what they say opens with a name, not `New job: …` now and then."""
         texts = [visible_text(source.content) for source in self.requests()]
         return 2 * sum(bool(speaker_of(text)[0]) for text in texts) > len(texts)

@@ -51,6 +51,11 @@ TRIFLE: Final = 7.5
 _LONGEST_TEXT: Final = 400_000
 """Characters of one text that are read as statements; what is behind them is material."""
 
+_USER_AT, _MODEL_AT, _STEEP = 3.0, 4.0, 1.5
+"""Worth at which every other statement of the person, and of the model, carried what was labelled, and how fast that
+changes with it: fitted so that the score is the share of labels that stands, whatever is left out.
+"""
+
 
 class Statement(NamedTuple):
     """A piece of a text, where it stands, and what it is worth."""
@@ -96,6 +101,11 @@ class Unwanted:
     def says(self, line: str) -> bool:
         """Whether a line that was written earlier says it."""
         return same_as(line) in self._last
+
+
+def likely(worth: float, *, by_user: bool) -> float:
+    """How likely it is that a statement of this worth carries what matters."""
+    return 1 / (1 + math.exp(_STEEP * ((_USER_AT if by_user else _MODEL_AT) - worth)))
 
 
 def tokens_in(text: str) -> float:

@@ -18,7 +18,7 @@ from gemini_companion.engine.facts.neutralise import SECTIONS, SNAPSHOT_TAG, neu
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.facts.rules import is_rule
-from gemini_companion.engine.facts.statements import TRIFLE, Statement, Unwanted, same_as, statements_of
+from gemini_companion.engine.facts.statements import TRIFLE, Statement, Unwanted, likely, same_as, statements_of
 from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.retention import KeptWords
@@ -70,10 +70,6 @@ stands there, and old promises were kept since.
 _NEWER: Final = 0.8
 """Worth of a line that was pasted, on top, the more the later it was: a run replaces the one before it."""
 
-_USER_AT, _MODEL_AT, _STEEP = 3.0, 4.0, 1.5
-"""Worth at which every other statement of the person, and of the model, carried what was labelled, and how fast that
-changes with it: fitted so that the score is the share of labels that stands, whatever is left out.
-"""
 _TELLING: Final = 0.1
 """How likely a statement carries something from where on it is counted."""
 
@@ -131,8 +127,7 @@ class _Said:
         """How likely it is that it carries what matters."""
         if self.voice == "material":
             return 0.0
-        middle = _USER_AT if self.voice == "user" else _MODEL_AT
-        return 1 / (1 + math.exp(_STEEP * (middle - self.worth)))
+        return likely(self.worth, by_user=self.voice == "user")
 
     def shorten(self, longest: float) -> float:
         """Quote no more than so many tokens. What it costs."""
