@@ -866,6 +866,8 @@ export interface CompressionResult {
   readonly keptContents?: number;
   /** With its tags. */
   readonly snapshot?: string;
+  /** The model that was asked wrote no usable snapshot, and the built-in summariser wrote it. */
+  readonly builtIn?: boolean;
   /** Ids of the compressions that an undo took out of force, newest first. */
   readonly undone?: readonly string[];
   /** What of the hidden facts was put back behind the snapshot, as the model gets it. */

@@ -344,6 +344,7 @@ export const compressionResult = v.object({
   splitAt: v.exactOptional(integer),
   keptContents: v.exactOptional(integer),
   snapshot: v.exactOptional(v.string()),
+  builtIn: v.exactOptional(v.boolean()),
   undone: v.exactOptional(v.array(v.string())),
   appendix: v.exactOptional(v.string()),
   retention: v.exactOptional(retention),

@@ -17,6 +17,7 @@ from gemini_companion.engine.errors import (
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import AttemptEntry
 from gemini_companion.sessions.compression.gating import BUILT_IN
+from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_events import CompressionFailed, CompressionStarted
 from tests.support.conversations import agent_run, dialogue
@@ -89,6 +90,7 @@ async def test_what_a_model_on_this_machine_cannot_write_the_built_in_summariser
     result = await studio.compress()
     assert (result.status, result.model_calls) == ("COMPRESSED", 1)
     assert result.message.endswith(BUILT_IN)
+    assert result.built_in
     assert result.snapshot is not None
     assert "- Never touch legacy/." in result.snapshot
     assert session.history.in_force
@@ -103,9 +105,28 @@ async def test_what_a_model_on_this_machine_can_write_is_taken_and_so_is_a_previ
     preview = await studio.compress(preview=True)
     assert preview.status == "PREVIEW"
     assert preview.message.endswith(BUILT_IN)
+    assert preview.built_in
     result = await studio.compress()
     assert (result.status, result.snapshot, result.model_calls) == ("COMPRESSED", SNAPSHOT, 2)
     assert BUILT_IN not in result.message
+    assert not result.built_in
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+async def test_a_preview_of_the_built_in_summariser_says_so_when_it_is_applied_unless_a_person_changed_it(
+    studio: Studio, is_edited: bool
+) -> None:
+    studio.model.capabilities = msgspec.structs.replace(studio.model.capabilities, runs_here=True)
+    session = await studio.load(dialogue())
+    studio.model.answers = ["prose"]
+    preview = await studio.compress(preview=True)
+    edited = (preview.snapshot or "").replace("<task_state>", "<task_state>\n- Mend the lexer next.")
+    result = await apply_preview(
+        session, client="c", compression_id=preview.compression_id or "", snapshot=edited if is_edited else None
+    )
+    assert result.status == "COMPRESSED"
+    assert result.built_in is not is_edited
+    assert (BUILT_IN in result.message) is not is_edited
 
 
 @pytest.mark.usefixtures("by_split")

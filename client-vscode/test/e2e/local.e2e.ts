@@ -13,7 +13,7 @@ const FOLDED = { row: /Chat compressed/, says: /^[\d,]+ → [\d,]+ tokens, \d+% 
 
 /** What comes of a snapshot, as its row says it, by what the model writes. What is no snapshot, the daemon writes. */
 const OUTCOMES: Readonly<Record<Writer, { readonly row: RegExp; readonly says: RegExp }>> = {
-  noise: FOLDED,
+  noise: { row: FOLDED.row, says: /^The model wrote no usable snapshot, so the built-in summariser wrote it\.$/ },
   terse: FOLDED,
   wordy: { row: /Not compressed/, says: /^Compressing is not worth it for a history this small \([\d,]+ tokens\)\./ },
   telling: FOLDED,

@@ -84,6 +84,14 @@ describe("a compression", () => {
     expect(text).toContain("Kept 47 of 50 facts");
   });
 
+  it("says so where the built-in summariser wrote what the model could not", () => {
+    const told = "The model wrote no usable snapshot, so the built-in summariser wrote it.";
+    show(divider());
+    expect(article("Chat compressed").textContent).not.toContain(told);
+    show(divider({ result: { ...result, builtIn: true } }));
+    expect(article("Chat compressed").textContent).toContain(told);
+  });
+
   it("says nothing of facts that nobody counted", () => {
     const { retention: _, ...uncounted } = result;
     show(divider({ result: uncounted }));

@@ -19,9 +19,13 @@ export function dividerLines(row: DividerRow, now: number, language: Language): 
     case "progress":
       return [progressText(row, now, language)];
     case "sizes":
-      return [sizeText(row, language), row.undoWaits === true ? t("Undone when the answer is complete.") : ""].filter(
-        (line) => line !== "",
-      );
+      return [
+        sizeText(row, language),
+        row.result?.builtIn === true
+          ? t("The model wrote no usable snapshot, so the built-in summariser wrote it.")
+          : "",
+        row.undoWaits === true ? t("Undone when the answer is complete.") : "",
+      ].filter((line) => line !== "");
     case "reason":
       // An error has a place of its own, with what mends it.
       return [row.error === undefined && row.result?.message ? row.result.message : t("Nothing was changed.")];

@@ -73,6 +73,8 @@ class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """Contents outside of the span, in front of it and behind it."""
     snapshot: str | None = None
     """With its tags."""
+    built_in: bool = False
+    """The model that was asked wrote no usable snapshot, and the built-in summariser wrote it."""
     undone: tuple[str, ...] | None = None
     """Ids of the compressions that an undo took out of force, newest first."""
     appendix: str | None = None

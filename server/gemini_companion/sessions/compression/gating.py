@@ -239,10 +239,15 @@ def judged(result: CompressionResult, admission: Admission) -> CompressionResult
     """A result with what the gate said of its snapshot."""
     told = msgspec.structs.replace(result, appendix=admission.appendix or None, retention=admission.retention)
     if admission.is_built_in:
-        told = msgspec.structs.replace(told, message=f"{told.message}{BUILT_IN}")
+        told = written_here(told)
     if admission.gated is not None and admission.gated.is_made_up_for:
         told = msgspec.structs.replace(told, message=f"{told.message}{MADE_UP_FOR}")
     return with_note(told)
+
+
+def written_here(result: CompressionResult) -> CompressionResult:
+    """A result that says that the built-in summariser wrote its snapshot in the model's place."""
+    return msgspec.structs.replace(result, message=f"{result.message}{BUILT_IN}", built_in=True)
 
 
 def with_note(result: CompressionResult) -> CompressionResult:

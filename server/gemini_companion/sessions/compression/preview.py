@@ -28,7 +28,7 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
     UnpinEntry,
 )
-from gemini_companion.sessions.compression.gating import SnapshotGate, judged, span_of_entry, with_note
+from gemini_companion.sessions.compression.gating import SnapshotGate, judged, span_of_entry, with_note, written_here
 from gemini_companion.sessions.compression.install import count_both, judge_in, observe_before, read_both
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
 from gemini_companion.sessions.compression.run import CompressionRun
@@ -180,7 +180,10 @@ class _ApplyRun(CompressionRun):
             appendix=entry.result.appendix,
             retention=entry.result.retention,
         )
-        work = preview.compression.result if is_prepared(preview) else self.work
+        shown = preview.compression.result
+        if shown.built_in and text == shown.snapshot:  # what a person edited is theirs
+            result = written_here(result)
+        work = shown if is_prepared(preview) else self.work
         if work is not None:
             result = msgspec.structs.replace(result, model_calls=work.model_calls, duration_ms=work.duration_ms)
         stamp = session.stamp()
