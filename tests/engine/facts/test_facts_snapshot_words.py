@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gemini_companion.engine.constraints.detect import rules_in
 from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.retention import FactCache
@@ -300,6 +301,17 @@ def test_in_every_language_what_was_found_has_room_beside_rules_and_calls(file: 
         hidden, previous=None, budget_tokens=max(400, int(tokens) // 5), count_text=tokens_in
     )
     assert section(snapshot, "key_knowledge") != "(none)"
+
+
+def test_constraints_are_the_rules_that_are_read_in_a_prompt_with_the_short_sentence_behind_one():
+    told = "Alle 11 haben im Feld ein positives Vorzeichen, das nur fürs Protokoll benutzt wird."
+    rule = (
+        "Please wait for my OK before you push anything to main or to one of the release branches of the old product."
+    )
+    prompt = f"{rule} The reviewers said so. The meeting with the people from the other house was moved to a room that is further down the corridor on the floor above this one."
+    hidden = sources_of([user_text(told), model_text("ok"), user_text(prompt), model_text("ok")])
+    snapshot = extractive_snapshot(hidden, previous=None, budget_tokens=900, count_text=count_words, rules_in=rules_in)
+    assert section(snapshot, "active_constraints") == f"- {rule} The reviewers said so."
 
 
 def test_where_all_is_calls_nothing_is_put_aside_for_talk() -> None:

@@ -135,6 +135,7 @@ class OfflineProvider:
         return self._within(text, request.max_output_tokens)
 
     def _snapshot(self, task: SummaryTask, poll: Callable[[], None]) -> str:
+        from gemini_companion.engine.constraints.detect import rules_in
         from gemini_companion.engine.facts.snapshot import carried_tokens, extractive_snapshot
 
         return extractive_snapshot(
@@ -147,6 +148,7 @@ class OfflineProvider:
             later=task.later,
             beside_record=task.beside_record,
             reader=task.reader,
+            rules_in=rules_in,
             poll=poll,
         )
 

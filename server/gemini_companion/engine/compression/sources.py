@@ -94,6 +94,7 @@ def snapshot_from_facts(
 
     `poll` is called often; what it raises ends the work.
     """
+    from gemini_companion.engine.constraints.detect import rules_in
     from gemini_companion.engine.facts.snapshot import carried_tokens, extractive_snapshot  # slow to import
 
     return extractive_snapshot(
@@ -106,6 +107,7 @@ def snapshot_from_facts(
         later=task.later,
         beside_record=task.beside_record,
         reader=task.reader,
+        rules_in=rules_in,
         poll=poll,
     )
 

@@ -81,6 +81,11 @@ def detect(prompt: str) -> list[Found]:
     return list(found.values())
 
 
+def rules_in(prompt: str) -> list[str]:
+    """The sentences of a prompt that are rules or may well be, in order."""
+    return [one.text for one in detect(prompt) if one.certainty != "permission"]
+
+
 def judge(sentence: str) -> tuple[Certainty, str] | None:
     """What a person's sentence is, its quotations and code blanked out, and why it is only probable; `None` if it is
     no rule.

@@ -34,6 +34,8 @@ _ASIDE: Final = 0.4
 """Share of the budget that rules, calls and paths leave for what was said, as far as the chat is talk: they would take
 it all.
 """
+_UNTOUCHED: Final = 0.7
+"""Share of that which rules leave too."""
 _GIANT: Final = 0.3
 """Share of the budget above which a command waits until everything smaller has found its place."""
 _LONGEST_ARGUMENT: Final = 4_000
@@ -59,6 +61,7 @@ def extractive_snapshot(
     later: Sequence[Content] = (),
     beside_record: bool = False,
     reader: FactReader | None = None,
+    rules_in: Callable[[str], Sequence[str]] | None = None,
     poll: Callable[[], None] = lambda: None,
 ) -> str:
     """A `<state_snapshot>` of `sources` with its seven sections, from what stands in them alone.
@@ -77,10 +80,11 @@ def extractive_snapshot(
         beside_record: What was said and done is quoted beside the snapshot: it says the goal, the rules, what changed
             where and what is open, and tells nothing over again.
         reader: Saves reading the same contents again.
+        rules_in: Gives the rules of a prompt; without it, patterns find them.
         poll: Called often; what it raises ends the work.
     """
     page = Page(float(max(0, budget_tokens)), count_text)
-    span = Span(sources, previous, poll, later, reader)
+    span = Span(sources, previous, poll, later, reader, rules_in)
     _write_goal(span, page)
     pools = Pools(span, page, guidance, beside_record=beside_record)
     if beside_record:
@@ -138,6 +142,7 @@ class _Recent:
         self._page = page
         self.aside = min(_ASIDE * page.budget * span.talk_share, page.left)
         """Tokens that are left for what was said."""
+        self._untouched = _UNTOUCHED * self.aside
         page.left -= self.aside
         self._giant = _GIANT * page.left
         self._commands: set[str] = set()
@@ -180,12 +185,12 @@ class _Recent:
                 self._shortened.append((spot, text))
 
     def _put_all(self, spot: Place, rule: str) -> bool:
-        """Write a rule with all that is left, for it comes before what was said."""
-        page = self._page
-        page.left += self.aside
+        """Write a rule with some of what was put aside too: it comes before what was said."""
+        page, kept = self._page, min(self.aside, self._untouched)
+        page.left += self.aside - kept
         is_written = page.put("active_constraints", spot, bulleted(rule), cover=True)
-        self.aside = min(self.aside, page.left)
-        page.left -= self.aside
+        self.aside = kept + min(self.aside - kept, page.left)
+        page.left -= self.aside - kept
         return is_written
 
     def count_missing(self) -> None:

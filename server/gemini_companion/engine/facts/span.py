@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from heapq import nlargest
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.facts.rules import is_request
-from gemini_companion.engine.facts.sentences import example_spans
+from gemini_companion.engine.facts.sentences import example_spans, sentence_spans
 from gemini_companion.engine.facts.statements import Statement, same_as, tokens_in
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import has_call, is_plain_user, text_of, visible_text
@@ -34,6 +34,8 @@ _OWN_WORDS: Final = 2_000
 """Contents whose sentences are weighed, newest first: an earlier snapshot has the goal of those before them."""
 _LONGEST_LINE: Final = 240
 """Characters of a line that is quoted whole for one rule in it, which may say what `only` and `it` mean."""
+_MOST_JUDGED: Final = 40
+"""Older contents in which rules are read; in those before them patterns find them."""
 _NEWEST_WISHES: Final = 3
 _FIRST_WISHES: Final = 4
 """Sentences of the goal: what was said last, and what opened up a matter that stayed."""
@@ -66,8 +68,11 @@ class Span:
         poll: Callable[[], None],
         later: Sequence[Content] = (),
         reader: FactReader | None = None,
+        rules_in: Callable[[str], Sequence[str]] | None = None,
     ) -> None:
         self._reader = reader or FactCache()
+        self._rules_in = rules_in
+        self._judged = 0
         self.sources = sources
         self.later = later
         """What stands behind it."""
@@ -135,12 +140,36 @@ class Span:
         """The rules of a content; those of one line together, a short line with a single one whole. Behind each the
         same without the rest of its line.
         """
-        directives = (fact for fact in self.facts(place) if fact.kind == "directive")
+        if self._rules_in is not None and place >= self.recent_from:
+            yield from self._read_rules(place, self._rules_in)
+            return
+        directives = [fact for fact in self.facts(place) if fact.kind == "directive"]
+        if directives and self._rules_in is not None and self._judged < _MOST_JUDGED:
+            self._judged += 1
+            yield from self._read_rules(place, self._rules_in)
+            return
         for line, facts in groupby(directives, key=lambda fact: fact.line):
             rules = [fact.text for fact in facts]
             whole = len(rules) == 1 and len(line) <= _LONGEST_LINE and not is_request(line)
             bare = " ".join(rules)
             yield line if whole else bare, bare
+
+    def _read_rules(self, place: int, rules_in: Callable[[str], Sequence[str]]) -> Iterator[tuple[str, str]]:
+        source = self.sources[place]
+        if source.ide_context or not is_plain_user(source.content):
+            return
+        self.poll()
+        text = visible_text(source.content)
+        for line, rules in groupby(rules_in(text), key=partial(_line_of, text)):
+            said = list(rules)
+            bare = " ".join(said)
+            if len(line) <= _LONGEST_LINE and not is_request(line):
+                yield line, bare
+                continue
+            behind = line[line.find(said[-1]) + len(said[-1]) :] if said[-1] in line else ""
+            low, high = next(sentence_spans(behind), (0, 0))
+            leans = low < high and tokens_in(behind[low:high]) <= _LEANS
+            yield f"{bare}{behind[:high]}" if leans else bare, bare
 
     def requests(self, *, newest_first: bool = False) -> Iterator[FactSource]:
         """What people said; tool results and the editor's state are left out."""
@@ -276,3 +305,10 @@ class Span:
             if last:
                 times[source.index] = last
         return times
+
+
+def _line_of(text: str, sentence: str) -> str:
+    """The line of a text that a sentence of it begins in."""
+    at = max(0, text.find(sentence))
+    end = text.find("\n", at + len(sentence))
+    return text[text.rfind("\n", 0, at) + 1 : len(text) if end < 0 else end].strip()
