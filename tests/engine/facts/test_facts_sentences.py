@@ -31,6 +31,14 @@ def test_a_text_is_cut_into_sentences(text: str, expected: list[str]):
     assert sentences(text) == expected
 
 
+def test_a_german_date_ends_no_sentence():
+    assert sentences("Das ist der Bestand vom 31. Januar. Wir nehmen Fall 3. Danach geht es weiter.") == [
+        "Das ist der Bestand vom 31. Januar.",
+        "Wir nehmen Fall 3.",
+        "Danach geht es weiter.",
+    ]
+
+
 def test_no_sentence_ends_within_inline_code():
     text = "One more thing: `?? 0` hides what is missing. Then `a ! b` and a lone ` there! Done."
     assert sentences(text) == [

@@ -53,6 +53,8 @@ _STOP: Final = lazy(
 )
 
 
+_ORDINAL: Final = lazy(r"(?i)\b(?:am|vom|zum|bis|ab|seit|der|die|das|den|dem|des|im|beim) \d{1,2}\.$")
+"""A German date: `vom 31. Januar`."""
 _INLINE_CODE: Final = lazy(r"`[^`\n]{1,80}`")
 
 
@@ -232,6 +234,8 @@ def _ends_here(text: str, start: int, end: int, begin: int, limit: int) -> bool:
         return False
     word = text[max(begin, start - 12) : start].rpartition(" ")[2].lstrip("(\n\t")
     if word.isdigit():
+        if _ORDINAL().search(text, max(begin, start - 12), start + 1):
+            return False
         return bool(text[begin : start - len(word)].strip())
     return word.lower() not in _ABBREVIATIONS and not (len(word) == 1 and word.isupper())
 
