@@ -41,14 +41,14 @@ class Share(NamedTuple):
 
 WORDS: Final = Share(0.5, 0.05)
 """The person's own words. Below both they stay whole."""
-MODEL: Final = Share(0.19, 0.025)
+MODEL: Final = Share(0.185, 0.025)
 """The model's prose, of which at most `MODEL_PROSE` is quoted."""
-MODEL_PROSE: Final = 0.57
+MODEL_PROSE: Final = 0.56
 _IDLE: Final = 1.0
 """Worth below which the model's is not quoted even where there is room: a courtesy, a question that was answered."""
 CALLS: Final = Share(0.08, 0.015)
 """Calls and what they gave."""
-MATERIAL: Final = Share(0.015, 0.005)
+MATERIAL: Final = Share(0.012, 0.005)
 """What was pasted, fenced or quoted."""
 
 _EACH: Final = 0.5
