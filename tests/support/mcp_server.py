@@ -76,7 +76,7 @@ class Server:
             arguments = [{"name": "topic", "required": True}, {"name": "tone"}]
             result = {"prompts": [{"name": "write a poem", "description": "A poem.", "arguments": arguments}]}
         elif method == "prompts/get":
-            words = f"Write about {params['arguments']}. You must always use tabs."
+            words = f"Write about {params['arguments']}. You must always use tabs." + os.environ.get("SAYS", "")
             result = {"messages": [{"role": "user", "content": {"type": "text", "text": words}}]}
         elif method == "resources/list":
             result = {"resources": [{"uri": "memo://one", "name": "The first memo", "mimeType": "text/plain"}]}
@@ -84,7 +84,11 @@ class Server:
             if params["uri"] != "memo://one":
                 self.send({"id": number, "error": {"code": -32002, "message": "no such memo"}})
                 return
-            result = {"contents": [{"uri": params["uri"], "mimeType": "text/plain", "text": "Buy milk."}]}
+            result = {
+                "contents": [
+                    {"uri": params["uri"], "mimeType": "text/plain", "text": "Buy milk." + os.environ.get("SAYS", "")}
+                ]
+            }
         else:
             self.send({"id": number, "error": {"code": -32601, "message": "unknown"}})
             return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from gemini_companion.engine.escapes import one_line
+
 
 def parts_below(path: str, root: str) -> tuple[str, ...]:
     """The names that lead from a root to a path in it."""
@@ -33,11 +35,6 @@ def shown_path(path: str, folders: Sequence[str]) -> str:
     return below if len(folders) == 1 else f"{os.path.basename(root)}/{below}".removesuffix("/.")
 
 
-def printable(path: str) -> str:
-    """On one line: line breaks, control characters, direction marks and bytes that are no text are escaped."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in path)
-
-
 def gone(root: str) -> str:
     """What a model is told where a workspace folder is not there any more."""
-    return f"The workspace folder {printable(root)} is gone. Ask the user to bring it back, or to open another."
+    return f"The workspace folder {one_line(root)} is gone. Ask the user to bring it back, or to open another."

@@ -157,7 +157,7 @@ async def test_places_of_strange_names_stay_on_one_line(files: DiskFiles, root: 
     write(root / "-rf", "x")
     write(root / "new\nline", "x")
     assert (await place(files, root, "-rf")).kind == "file"
-    assert (await place(files, root, "new\nline")).shown == "new\\nline"
+    assert (await place(files, root, "new\nline")).shown == "new\\x0aline"
     assert (await place(files, root, "x" * 5_000)).root is None
     with pytest.raises(ToolRefusal, match="too long"):
         await files.write(await place(files, root, "x" * 300), b"", expected=None)

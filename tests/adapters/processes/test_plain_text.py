@@ -20,9 +20,10 @@ SHOWN = {
     "a bar that does not end": ("1\r2\r3", "3"),
     "letters twice": ("b\bbo\bol\bld _\bu\n", "bold u\n"),
     "too many steps back": ("\b\b\ba\n", "a\n"),
-    "what is no text": ("a\0b\x01c\x7f\a\n", "a\ufffdb\ufffdc\ufffd\n"),
-    "an escape that stays one": ("a\x1b", "a\ufffd"),
+    "what is no text": ("a\0b\x01c\x7f\a\n", "a\\x00b\\x01c\\x7f\n"),
+    "an escape that stays one": ("a\x1b", "a\\x1b"),
     "tabs": ("a\tb\n", "a\tb\n"),
+    "other blanks": ("a\fb\vc\x85d\u2028e\xa0f\n", "a\fb\vc\x85d\u2028e\xa0f\n"),
 }
 
 

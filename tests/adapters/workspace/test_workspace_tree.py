@@ -153,7 +153,7 @@ async def test_no_name_breaks_out_of_its_line(tmp_path: Path):
     make(tmp_path, "a\nb", "c\x1b[31m", "e\u202ef", "g\u2028h", "i\tj", "世界")
     lines = await tree(tmp_path)
     assert sorted(lines[1:]) == sorted(
-        ["  a\\nb", "  c\\x1b[31m", "  d\\udcff/", "  e\\u202ef", "  g\\u2028h", "  i\\tj", "  世界"]
+        ["  a\\x0ab", "  c\\x1b[31m", "  d\\udcff/", "  e\\u202ef", "  g\\u2028h", "  i\\x09j", "  世界"]
     )
     "\n".join(lines).encode()
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.engine.edits.encoding import decoded, encode
 from gemini_companion.engine.edits.lines import LineFeedView, with_line_feeds
-from gemini_companion.engine.edits.matching import Match, NoMatch, find, trimmed
+from gemini_companion.engine.edits.matching import Match, NoMatch, Span, find, trimmed
 from gemini_companion.engine.edits.nearest import nearest, shown
 from gemini_companion.engine.edits.rewriting import rewritten
 
@@ -192,3 +194,44 @@ def test_a_block_that_is_indented_otherwise_is_replaced_as_if_it_were_not(
         # Where the text stands word for word, for instance at the end of a line, it is taken word for word.
         exact = text.replace(old, given_new, 1)
         assert result == (exact if old in text else indented(new, had).join(("BEGIN\n", "END\n")))
+
+
+FORMS = {
+    "German": "Größe für Übung",
+    "French": "déjà vu à l'été",
+    "Vietnamese": "Tiếng Việt đầy đủ",
+    "Korean": "안녕하세요 세계",
+    "Greek": "Ελλάδα ΐ",
+}
+
+
+@pytest.mark.parametrize("words", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize(("own", "other"), [("NFD", "NFC"), ("NFC", "NFD")])
+def test_a_text_in_another_form_of_unicode_is_found_and_replaced_in_the_form_that_the_file_has(
+    words: str, own: str, other: str
+) -> None:
+    normal = unicodedata.normalize
+    text = normal(own, f"é one\n{words}\nü two\n")
+    match = find(text, normal(other, f"{words}\n"), normal(other, f"{words} ê\n"))
+    assert isinstance(match, Match)
+    assert match.how == "form"
+    (span,) = match.spans
+    assert text[: span.start] + span.new + text[span.end :] == normal(own, f"é one\n{words} ê\nü two\n")
+
+
+def test_a_text_that_mixes_both_forms_is_found_and_what_takes_its_place_is_as_it_was_written() -> None:
+    text = "e\u0301 and \u00e9\n"
+    match = find(text, "\u00e9 and e\u0301", "\u00e9 or e\u0301")
+    assert match == Match(spans=(Span(start=0, end=8, new="\u00e9 or e\u0301"),), how="form")
+    assert isinstance(find("e\u0301 e\u0301", "\u00e9", "x"), NoMatch)
+    assert isinstance(find("e\u0301 e\u0301", "\u00e9", "x", several=True), Match)
+
+
+@given(st.text(st.sampled_from("e\u00e9\u0301\u0323ạ\u1100\u1161\u11a8\uac00\uac01a\n \u00c5\u212b"), max_size=12))
+def test_a_place_in_another_form_is_a_whole_number_of_signs_with_their_marks(text: str) -> None:
+    for size in (1, 2, 3):
+        old = unicodedata.normalize("NFC", text)[:size]
+        match = find(text, old, "x")
+        if isinstance(match, Match) and match.how == "form":
+            (span,) = match.spans
+            assert unicodedata.normalize("NFC", text[span.start : span.end]) == old

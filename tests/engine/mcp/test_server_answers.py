@@ -149,3 +149,34 @@ def test_a_result_of_a_call_is_never_taken_for_a_list() -> None:
     assert mended({"tools": [3, {"name": "x"}], "nextCursor": 5}) == {
         "tools": [{"name": "x", "inputSchema": {"type": "object"}, "annotations": {}}]
     }
+
+
+ODD = {
+    "no-break": "10\u00a0000\u00a0EUR",
+    "ideographic": "設定\u3000値",
+    "joiner": "👨\u200d👩",
+    "non-joiner": "می\u200cخواهم",
+    "narrow": "1\u202f234",
+    "form feed": "a\x0cb",
+    "soft hyphen": "co\u00adop",
+    "byte order mark": "\ufeffhead",
+    "private": "\ue0b0 prompt",
+    "line separator": "a\u2028b",
+    "carriage return": "a\r\nb\rc",
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_texts_of_servers_arrive_as_they_are(text: str) -> None:
+    block = {"type": "text", "text": text}
+    assert result_of({"content": [block]}).text == text
+    assert result_of({"content": [block], "structuredContent": {"result": text}}).text == text
+    assert resource_of({"contents": [{"uri": "x:1", "text": text}]}).text == text
+    assert prompt_of({"messages": [{"role": "user", "content": block}]}).text == text
+
+
+def test_what_steers_a_terminal_is_written_out_and_told_once() -> None:
+    text = "\x1b[31mred\x1b[0m"
+    shown = r"\x1b[31mred\x1b[0m"
+    assert text_of({"type": "text", "text": text}, structuredContent={"result": text}) == shown
+    assert text_of({"type": "text", "text": text}, structuredContent={"content": text}) == shown

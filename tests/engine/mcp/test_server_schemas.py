@@ -239,8 +239,8 @@ def test_what_is_too_large_loses_its_words_first_and_then_its_depth() -> None:
     assert clean_schema({"type": "object", "properties": choices})["properties"]["f0"] == {}
 
 
-def test_texts_lose_what_no_screen_shows() -> None:
-    assert clean_text("a\x1b[31m\u202eb\ud800\nc", 50) == "ab?\nc"
-    assert clean_text("gh\x1b[01;31m\x1b[Kp_x\x1b[m -p\u00a0y", 50) == "ghp_x -p y"
+def test_texts_keep_what_they_have_and_what_no_request_holds_is_written_out() -> None:
+    assert clean_text("a\x1b[31m\u202eb\ud800\r\nc", 50) == "a\\x1b[31m\u202eb\\ud800\r\nc"
+    assert clean_text("-p\u00a0y", 50) == "-p\u00a0y"
     assert clean_text("x" * 100, 10) == "x" * 9 + "…"
     assert clean_text(7, 10) == ""

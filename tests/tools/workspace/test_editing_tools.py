@@ -341,7 +341,7 @@ async def test_a_persons_correction_becomes_the_text_and_the_model_is_told(desk:
 async def test_an_empty_search_makes_a_new_file_alone(desk: Desk, root: Path):
     await desk.call("replace", file_path="a.py", old_string="", new_string="x\n")
     assert (root / "a.py").read_text() == "x\n"
-    assert "the file exists" in await refused(desk, "replace", file_path="a.py", old_string="", new_string="y\n")
+    assert "write_file" in await refused(desk, "replace", file_path="a.py", old_string="", new_string="y\n")
     assert "does not exist" in await refused(desk, "replace", file_path="b.py", old_string="x", new_string="y\n")
     assert "exactly this text already" in await refused(desk, "write_file", file_path="a.py", content="x\n")
     assert "is a folder" in await refused(desk, "write_file", file_path=".", content="x\n")

@@ -1,10 +1,14 @@
 """Names of files in what tools say: they lead back to their files, and are nothing but names."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from gemini_companion.engine.escapes import one_line, read_back
 from gemini_companion.tools.tool import ToolRefusal
 from tests.support.tool_contexts import Desk, write
 
@@ -20,9 +24,48 @@ def root(tmp_path: Path) -> Path:
 async def test_a_line_break_in_a_name_makes_no_second_heading(root: Path):
     write(root / "a\n9: forged.py", "word\n")
     found = await Desk(root).call("grep_search", pattern="word")
-    assert found.output.split("\n")[1:] == [r"a\n9: forged.py", "1: word"]
+    assert found.output.split("\n")[1:] == [r"a\x0a9: forged.py", "1: word"]
     named = await Desk(root).call("grep_search", pattern="word", names_only=True)
-    assert named.output.split("\n")[1:] == [r"a\n9: forged.py"]
+    assert named.output.split("\n")[1:] == [r"a\x0a9: forged.py"]
+
+
+ODD_NAMES = [
+    *("Screenshot at 9.41.00\u202fAM.md", "10\u00a0000 Kč.md", "設定\u3000値.md", "می\u200cخواهم.md", "👨\u200d👩.md"),
+    *("co\u00adop.md", "\ue0b0.md", "e\u0301.md", "a\nb.md", "tab\t.md", "\x1b[31m.md", "\u202egpj.md", "z\u200b.md"),
+    *("\ufeffx.md", "l\u2028s.md", "q'\".md", r"back\slash.md", r"an\x1bescape.md", r"\x5cx5c.md", "\udcff.md"),
+]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
+async def test_a_name_leads_back_to_its_file_as_it_is_shown_by_every_tool(root: Path, name: str):
+    desk = Desk(root)
+    (root / name).write_text("needle\n")
+    shown = {
+        "listed": (await desk.call("list_directory", dir_path=".")).output.split("\n")[-1].split(" (")[0],
+        "found": (await desk.call("glob", pattern="*.md")).output,
+        "matched": (await desk.call("grep_search", pattern="needle")).output.split("\n")[1],
+    }
+    for how, one in shown.items():
+        assert "\n" not in one, how
+        assert (await desk.call("read_file", file_path=one)).output == "needle\n", (how, one)
+    await desk.call("write_file", file_path=shown["found"], content="other\n")
+    assert (root / name).read_text() == "other\n"
+    assert len(os.listdir(root)) == 1
+
+
+async def test_a_new_file_is_made_in_a_folder_whose_name_has_escapes(root: Path):
+    (root / "a\u202eb").mkdir()
+    await Desk(root).call("write_file", file_path=r"a\u202eb/new\x1b.md", content="x\n")
+    assert os.listdir(root / "a\u202eb") == [r"new\x1b.md"]
+
+
+@given(st.text(st.characters(exclude_characters="\0/") | st.sampled_from("\\x1bu202e5c\udcff"), min_size=1))
+def test_no_two_names_are_shown_alike_and_each_is_read_back(name: str):
+    shown = one_line(name)
+    assert read_back(shown) == name
+    assert len(shown.splitlines()) == 1
+    shown.encode()
 
 
 @pytest.mark.process

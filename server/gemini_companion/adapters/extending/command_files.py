@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from gemini_companion.adapters.extending.walking import FoundFile, Root, Stamp, Walk, printable, read_whole
+from gemini_companion.adapters.extending.walking import FoundFile, Root, Stamp, Walk, read_whole
 from gemini_companion.adapters.memory.discovery import enabled_extensions
 from gemini_companion.adapters.memory.opening import Unreadable, Withheld
 from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.engine.commands.definition import Definition, definition_of, line_of
 from gemini_companion.engine.commands.expansion import Unbalanced
 from gemini_companion.engine.commands.naming import CommandScope, flattened, name_of_path
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.sessions.commands.files import CommandFile, CommandsRead, FileProblem, FileWish
 
 MAX_FILES: Final = 1_000
@@ -63,7 +64,7 @@ class DiskCommandFiles:
             walk.through(place.root, _ENDING)
             watched += walk.folders or [place.root.path]
             for found in walk.files:
-                shown = printable(found.path)
+                shown = one_line(found.path)
                 if len(files) >= MAX_FILES:
                     problems.append(
                         FileProblem(path=shown, line=1, message=f"only {MAX_FILES} command files count, not this one")
@@ -83,7 +84,7 @@ class DiskCommandFiles:
                 files[key] = file
             if walk.is_cut:
                 problems.append(
-                    FileProblem(path=printable(place.root.path), line=1, message="it has too many files: not all count")
+                    FileProblem(path=one_line(place.root.path), line=1, message="it has too many files: not all count")
                 )
         return CommandsRead(
             files=tuple(files.values()), problems=tuple(problems[:MAX_PROBLEMS]), watched=tuple(dict.fromkeys(watched))
@@ -136,13 +137,13 @@ def owner_of(folder: str, manifest: dict[str, Any]) -> str:
 
 
 def _file(place: _Place, found: FoundFile, parsed: Definition) -> CommandFile:
-    shown = printable(found.parts[-1])
+    shown = one_line(found.parts[-1])
     said = parsed.description or flattened(f"Custom command from {shown}")
     return CommandFile(
-        name=name_of_path([*map(printable, found.parts[:-1]), shown.removesuffix(_ENDING)]),
+        name=name_of_path([*map(one_line, found.parts[:-1]), shown.removesuffix(_ENDING)]),
         scope=place.scope,
         owner=place.owner,
-        path=printable(found.path),
+        path=one_line(found.path),
         description=f"[{place.owner}] {said}" if place.owner else said,
         prompt=parsed.prompt,
     )

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from gemini_companion.adapters.extending.command_files import owner_of, real_folders
-from gemini_companion.adapters.extending.walking import FoundFile, Root, Stamp, Walk, printable, read_whole
+from gemini_companion.adapters.extending.walking import FoundFile, Root, Stamp, Walk, read_whole
 from gemini_companion.adapters.memory.discovery import enabled_extensions
 from gemini_companion.adapters.memory.opening import Unreadable, Withheld, read_below
 from gemini_companion.adapters.workspace.following import followed
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.engine.skills.front_matter import Skill, skill_of
 from gemini_companion.sessions.commands.files import FileProblem, FileWish
@@ -66,18 +67,18 @@ class DiskSkillFiles:
                     continue
                 parsed = self._parse(place.root, found, known)
                 if isinstance(parsed, str):
-                    problems.append(FileProblem(path=printable(found.path), line=1, message=parsed))
+                    problems.append(FileProblem(path=one_line(found.path), line=1, message=parsed))
                     continue
                 if parsed.name not in skills and len(skills) >= MAX_SKILLS:
                     message = f"only {MAX_SKILLS} skills count, not this one"
-                    problems.append(FileProblem(path=printable(found.path), line=1, message=message))
+                    problems.append(FileProblem(path=one_line(found.path), line=1, message=message))
                     break
                 skills[parsed.name] = SkillFile(
                     name=parsed.name,
                     description=parsed.description,
                     scope=place.scope,
                     owner=place.owner,
-                    path=printable(found.path),
+                    path=one_line(found.path),
                     folder=os.path.dirname(followed(found.path)),
                     body=parsed.body,
                 )
@@ -122,7 +123,7 @@ def _resources(skill: SkillFile) -> Resources:
     walk = Walk()
     walk.through(Root(skill.folder, skill.folder), "", depth=_RESOURCE_DEPTH)
     names = sorted(
-        "/".join(map(printable, found.parts))
+        "/".join(map(one_line, found.parts))
         for found in walk.files
         if found.parts != (FILE,) and not is_secret_name(found.path)
     )

@@ -100,12 +100,6 @@ def read_whole(root: Root, path: str, size: int) -> str:
     return text
 
 
-def printable(path: str) -> str:
-    """A path for people and for the wire, whatever bytes and signs its names have."""
-    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in text)
-
-
 def _is_plain(root: Root) -> bool:
     """Whether a folder is where its path says, in its bound: no link on the way."""
     return is_below(root.path, root.bound) and followed(root.path) == root.path

@@ -11,8 +11,9 @@ from typing import Final, Literal, TypeAlias
 
 from gemini_companion.adapters.files.real_names import real_path
 from gemini_companion.adapters.workspace import DiskWorkspace
+from gemini_companion.engine.escapes import one_line, read_back
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
-from gemini_companion.tools.paths import innermost, printable, shown_path
+from gemini_companion.tools.paths import innermost, shown_path
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -36,10 +37,10 @@ class Placing:
     async def place(self, path: str, roots: Sequence[str]) -> Place:
         """Where a path leads to; a relative one begins at the folder that has it, else at the first."""
         if not _is_possible(path):
-            return Place(path="", root=None, shown=printable(path), kind="missing", withheld="not a path")
+            return Place(path="", root=None, shown=one_line(path), kind="missing", withheld="not a path")
         folders, given, real, kind = await asyncio.to_thread(_found, path, roots)
         root = innermost(real, folders)
-        shown = printable(shown_path(real, folders) if root is not None else real)
+        shown = one_line(shown_path(real, folders) if root is not None else real)
         is_too_long = any(len(os.fsencode(name)) > _LONGEST_NAME for name in real.split(os.sep))
         secret = not is_too_long and (is_secret_name(given) or is_secret_name(real))
         if root is None:
@@ -54,10 +55,10 @@ class Placing:
     async def spot(self, path: str, roots: Sequence[str]) -> Place:
         """Where an absolute path's last name is, whatever has it; see `FileSystem.spot`."""
         if not _is_possible(path) or not os.path.basename(path):
-            return Place(path="", root=None, shown=printable(path), kind="missing", withheld="not a path")
+            return Place(path="", root=None, shown=one_line(path), kind="missing", withheld="not a path")
         folders, real, kind = await asyncio.to_thread(_spotted, path, roots)
         root = innermost(real, folders)
-        shown = printable(shown_path(real, folders) if root is not None else real)
+        shown = one_line(shown_path(real, folders) if root is not None else real)
         return Place(path=real, root=root, shown=shown, kind=kind)
 
     def refuse_own(self, place: Place) -> None:
@@ -80,7 +81,10 @@ def _found(path: str, roots: Sequence[str]) -> tuple[list[str], str, str, Kind]:
     """The real paths of the roots; the path as it was meant, absolute; its real path; what is there."""
     folders = [real_path(root) for root in roots]
     candidates = list(_candidates(path, folders))
-    given = next((each for each in candidates if os.path.lexists(each)), candidates[-1])
+    as_shown = list(_candidates(read_back(path), folders))  # a name that has escapes is given back as it was shown
+    given = next((each for each in (*as_shown, *candidates) if os.path.lexists(each)), candidates[-1])
+    if not os.path.isdir(os.path.dirname(given)) and os.path.isdir(folder := os.path.dirname(as_shown[-1])):
+        given = os.path.join(folder, os.path.basename(given))
     real = real_path(given)
     return folders, given, real, _kind(real)
 

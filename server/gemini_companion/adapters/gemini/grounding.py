@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias, cast
 
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.history.part import is_thought, text_of
 from gemini_companion.sessions.models.port import GroundingMeans, ModelChunk
 from gemini_companion.tools.grounding import Grounded, GroundedPassage, WebPage, WebSource
@@ -83,14 +84,14 @@ def _pages(wires: Sequence[object]) -> Iterator[WebPage]:
 
 
 def _address(value: object) -> str:
-    if not isinstance(value, str) or len(value) > _LONGEST_ADDRESS or not value.isprintable() or " " in value:
+    if not isinstance(value, str) or len(value) > _LONGEST_ADDRESS or one_line(value) != value or " " in value:
         return ""
     return value if value.lower().startswith(("https://", "http://")) else ""
 
 
 def _line(value: object) -> str:
     words = " ".join(value.split()) if isinstance(value, str) else ""
-    return "".join(character for character in words if character.isprintable())[:_LONGEST_TITLE]
+    return one_line(words)[:_LONGEST_TITLE]
 
 
 def _object(value: object) -> Json:

@@ -25,7 +25,7 @@ from gemini_companion.adapters.processes.git_folders import is_in, led_to, meant
 from gemini_companion.adapters.processes.repositories import Repositories, may_run, written
 from gemini_companion.adapters.processes.unfinished import Known, mark_of
 from gemini_companion.adapters.workspace.following import followed
-from gemini_companion.tools.paths import printable
+from gemini_companion.engine.escapes import one_line
 
 _SETTINGS: Final = ("config", "config.worktree")
 _MOST_OF_SETTINGS: Final = 256_000
@@ -229,12 +229,12 @@ def told(
     """For the model and people, a line each."""
     lines: list[str] = []
     lines += (
-        f"New while commands ran, and the user's own git would run it: {printable(what)}. Tell the user: if it is"
+        f"New while commands ran, and the user's own git would run it: {one_line(what)}. Tell the user: if it is"
         " neither theirs nor meant, it has to go before git is used there."
         for what in noticed[:_MOST_SHOWN]
     )
     lines += (
-        f"{printable(what)} was replaced while commands ran, so they could change it since. Tell the user to look at"
+        f"{one_line(what)} was replaced while commands ran, so they could change it since. Tell the user to look at"
         " what has changed in it before an editor or git obeys that."
         for what in replaced[:_MOST_SHOWN]
     )
@@ -245,8 +245,8 @@ def told(
         if not one.is_done:
             head, then = "Not disarmed, though", "Tell the user to delete it, and run"
         lines.append(
-            f"{head} the user's own git would run it: {printable(one.what)}. {then} in the workspace folder:"
-            f" {printable(one.line)}"
+            f"{head} the user's own git would run it: {one_line(one.what)}. {then} in the workspace folder:"
+            f" {one_line(one.line)}"
         )
     if len(done) > _MOST_SHOWN:
         lines.append(f"Disarmed as well: {len(done) - _MOST_SHOWN:,} more of the same kinds.")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles, Scope
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.sessions.ports import Listed, Listing
 
@@ -87,6 +88,6 @@ def _entries(path: str, most: int) -> list[tuple[str, bool]]:
 def _visible(scope: Scope, prefix: str, entries: Sequence[tuple[str, bool]]) -> Iterator[tuple[str, bool]]:
     for name, is_folder in entries:
         is_private = name == ".git" or is_secret_name(f"{name}/-" if is_folder else prefix + name)
-        # A name with invisible characters, or that is no text, cannot be typed either.
-        if not is_private and name.isprintable() and not scope.hidden_by(name, is_folder=is_folder):
+        # A name with control characters, or that is no text, cannot be typed either.
+        if not is_private and one_line(name) == name and not scope.hidden_by(name, is_folder=is_folder):
             yield name, is_folder

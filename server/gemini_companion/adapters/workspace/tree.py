@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice, takewhile
 
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles, Scope
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.sessions.ports import Names
 
@@ -79,7 +80,7 @@ class Tree:
 
     def draw_below(self, folder: str, scope: Scope) -> Names:
         """The tree below one folder with that scope. Blocks; call it in a thread."""
-        root = _Folder(_printable(folder.rstrip(os.sep) + os.sep), scope, 0)
+        root = _Folder(one_line(folder.rstrip(os.sep) + os.sep), scope, 0)
         self._roots[scope.path] = root
         text = self._draw()
         return Names(text=text, truncated=root.is_cut())
@@ -101,7 +102,7 @@ class Tree:
         return "\n".join(line for root in self._roots.values() for line in _lines(root))
 
     def _add_root(self, folder: str) -> None:
-        label = _printable(folder.rstrip(os.sep) + os.sep)
+        label = one_line(folder.rstrip(os.sep) + os.sep)
         if "\0" in folder or not os.path.isabs(folder):
             self._roots.setdefault(folder, _Folder(label, None, 0)).note = "not an absolute path"
             return
@@ -143,7 +144,7 @@ class Tree:
         for name, is_folder in entries:
             if not is_folder or folder.scope is None:
                 continue
-            child = _Folder(_printable(name) + "/", None, folder.depth + 1)
+            child = _Folder(one_line(name) + "/", None, folder.depth + 1)
             folder.folders[name] = child
             if os.path.join(folder.scope.path, name) in self._roots:
                 child.note = "a workspace folder of its own"
@@ -163,7 +164,7 @@ def _lines(folder: _Folder) -> list[str]:
         if name in folder.folders:
             lines += _lines(folder.folders[name])
         else:
-            lines.append(indent + _printable(name) + ("/" if is_folder else " (link)" if is_folder is None else ""))
+            lines.append(indent + one_line(name) + ("/" if is_folder else " (link)" if is_folder is None else ""))
     hidden = folder.total - folder.shown
     if hidden or folder.more:
         lines.append(f"{indent}… {'more than ' if folder.more else ''}{hidden:,} more")
@@ -172,8 +173,3 @@ def _lines(folder: _Folder) -> list[str]:
 
 def _entry(entry: os.DirEntry[str]) -> tuple[str, bool | None]:
     return entry.name, None if entry.is_symlink() else entry.is_dir(follow_symlinks=False)
-
-
-def _printable(name: str) -> str:
-    """The name on one line: line breaks, control characters, direction marks and non-text bytes are escaped."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in name)

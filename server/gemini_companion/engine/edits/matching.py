@@ -1,20 +1,26 @@
-"""Where a text stands that is to be replaced: exactly, or with another indentation, and never by likeness.
+"""Where a text stands that is to be replaced: exactly, with another indentation, or in another form of Unicode, and
+never by likeness.
 
 Everything works on texts whose lines end with line feeds alone (`lines.LineFeedView`).
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 MAX_SPANS: Final = 10_000
 """Places of one replacement."""
+_MOST_NORMALISED: Final = 2_000_000
+"""Characters of a file beyond which no other form of Unicode is looked for."""
 _MOST_COMPARED: Final = 2_000_000
 """Lines of the file times lines searched, beyond which other indentations are not tried."""
 
-How: TypeAlias = Literal["exact", "indentation"]
+How: TypeAlias = Literal["exact", "indentation", "form"]
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,12 +61,15 @@ def find(text: str, old: str, new: str, *, several: bool = False) -> Match | NoM
         if len(places) > 1 and not several:
             return NoMatch(reason="several", count=len(places), at=tuple(places[:5]))
         return Match(spans=tuple(Span(start=at, end=at + len(old), new=new) for at in places))
-    shifted = _by_indentation(text, old, new) or _by_tabs(text, old, new)
-    if not shifted:
+    how: How = "indentation"
+    found = _by_indentation(text, old, new) or _by_tabs(text, old, new)
+    if not found:
+        how, found = "form", list(_by_form(text, old, new))
+    if not found:
         return NoMatch(reason="absent")
-    if len(shifted) > 1:
-        return NoMatch(reason="several", count=len(shifted), at=tuple(span.start for span in shifted[:5]))
-    return Match(spans=(shifted[0],), how="indentation")
+    if len(found) > 1 and not (several and how == "form"):
+        return NoMatch(reason="several", count=len(found), at=tuple(span.start for span in found[:5]))
+    return Match(spans=tuple(found), how=how)
 
 
 def trimmed(text: str, span: Span) -> Span:
@@ -149,6 +158,42 @@ def _by_indentation(text: str, old: str, new: str) -> list[Span]:
         if len(spans) == 100:
             break
     return spans
+
+
+_CLUSTER: Final = re.compile("[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3][\u1160-\u11ff\ud7b0-\ud7fb]*|\r\n|.", re.DOTALL)
+"""A syllable of Korean, or one sign; marks behind it belong to it."""
+
+
+def _by_form(text: str, old: str, new: str) -> Iterator[Span]:
+    """Places where the text has `old` in another form of Unicode: `é` as one sign, or as a letter and a mark.
+
+    What takes its place has the form that stands there, where that is one.
+    """
+    wanted = unicodedata.normalize("NFC", old)
+    if text.isascii() or wanted.isascii() or len(text) > _MOST_NORMALISED:
+        return
+    whole = unicodedata.normalize("NFC", text)
+    places = _apart(whole, wanted)
+    if not places or len(places) > MAX_SPANS:
+        return
+    ends = _ends_of_clusters(text)
+    for place in places:
+        start, end = ends.get(place), ends.get(place + len(wanted))
+        if start is not None and end is not None:
+            here = text[start:end]
+            form = next((form for form in ("NFD", "NFC") if unicodedata.is_normalized(form, here)), None)  # type: ignore[arg-type]
+            yield Span(start=start, end=end, new=new if form is None else unicodedata.normalize(form, new))  # type: ignore[arg-type]
+
+
+def _ends_of_clusters(text: str) -> dict[int, int]:
+    """Where each sign with its marks ends, by where it ends in the composed form of the text."""
+    ends = {0: 0}
+    place = start = 0
+    starts = [found.start() for found in _CLUSTER.finditer(text) if not unicodedata.combining(found[0][0])]
+    for end in (*starts[1:], len(text)):
+        place += len(unicodedata.normalize("NFC", text[start:end]))
+        ends[place] = start = end
+    return ends
 
 
 def _agree(lines: list[str], bare: list[str], indentation: str) -> bool:

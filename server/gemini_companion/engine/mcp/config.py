@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.variables import Reference, filled_in, names_in
 
 Transport: TypeAlias = Literal["stdio", "http", "sse"]
@@ -172,7 +173,7 @@ def _servers(
         if number >= MOST_SERVERS:
             problems.append(f"{source} settings: only the first {MOST_SERVERS} of mcpServers are taken.")
             return
-        if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
+        if not name.strip() or len(name) > _MAX_NAME or one_line(name) != name:
             problems.append(f"{where}: a server's name has 1 to {_MAX_NAME} printable characters.")
             continue
         try:

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from gemini_companion.engine.commands.naming import name_of_prompt
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.mcp.config import ServerDefinition
 from gemini_companion.engine.mcp.names import tool_name
 from gemini_companion.engine.mcp.schemas import clean_schema, clean_text
@@ -128,7 +129,7 @@ def listed_resources(raw: Iterable[object]) -> tuple[ListedResource, ...]:
     kept: dict[str, ListedResource] = {}
     for fields in _objects(raw):
         uri = fields.get("uri")
-        if isinstance(uri, str) and uri and len(uri) <= _MAX_URI and uri.isprintable() and len(kept) < MOST_LISTED:
+        if isinstance(uri, str) and uri and len(uri) <= _MAX_URI and one_line(uri) == uri and len(kept) < MOST_LISTED:
             kept.setdefault(
                 uri,
                 ListedResource(

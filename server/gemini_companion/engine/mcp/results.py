@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from gemini_companion.engine.escapes import value_for_model
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.mcp.schemas import clean_text
 
@@ -41,7 +42,7 @@ def result_of(raw: Mapping[str, Any]) -> Answered:
     blocks = cast("list[object]", content) if isinstance(content, list) else []
     reading = _Reading()
     texts = list(reading.of(blocks))
-    structured = raw.get("structuredContent")
+    structured = value_for_model(raw.get("structuredContent"))
     if structured is not None and not _is_told(texts, blocks, structured):
         texts.append(json.dumps(_without_media(structured, _media_in(blocks)), ensure_ascii=False))
     return Answered(text="\n".join(texts), media=tuple(reading.media), is_error=raw.get("isError") is True)

@@ -14,6 +14,8 @@ from urllib.parse import unquote
 
 import msgspec
 
+from gemini_companion.engine.escapes import for_model
+
 MAX_BYTES: Final = 16_384
 """Bytes of one schema in a request."""
 _DEPTHS: Final = (24, 8, 6, 4, 3, 2, 1, 0)
@@ -23,7 +25,6 @@ _MAX_TIMES: Final = 2
 _MAX_DESCRIPTION: Final = 1_000
 _MAX_NAMED: Final = 400
 """Characters of choices that are told in words."""
-_OF_TERMINALS: Final = re.compile(r"\x1b\[[0-9;:?]{0,32}[A-Za-z]")
 _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 _ANYTHING: Final[dict[str, Any]] = {"type": "object"}
 _ALL_THEIRS: Final = ("$schema", "$id", "$comment", "$anchor", "$dynamicAnchor", "$defs", "definitions", "$vocabulary")
@@ -55,14 +56,10 @@ def clean_schema(schema: object) -> dict[str, Any]:
 
 
 def clean_text(text: object, longest: int) -> str:
-    """A text of a server's: no half characters, no colours or control characters but line breaks, bounded."""
+    """A text of a server's as a model is shown it, bounded."""
     if not isinstance(text, str):
         return ""
-    kept = text[: longest + 1].encode("utf-8", "replace").decode()
-    kept = _OF_TERMINALS.sub("", kept)  # as a whole: what is left of one would break the words that it stands in
-    kept = "".join(
-        sign if sign in "\n\t" or sign.isprintable() else " " * sign.isspace() for sign in kept if sign != "\r"
-    )
+    kept = for_model(text[: longest + 1])
     return kept if len(kept) <= longest else kept[: longest - 1] + "…"
 
 

@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.memory.imports import Import
 
 Format: TypeAlias = Literal["tree", "flat"]
@@ -144,7 +145,9 @@ class _Flat(_Work):
             if depth:
                 self.imports[node.path] = None
             self.add("\n\n" if self.pieces else "")
-            self.add(f"--- File: {_line(node.path)} ---\n{node.text.strip()}\n--- End of File: {_line(node.path)} ---")
+            self.add(
+                f"--- File: {one_line(node.path)} ---\n{node.text.strip()}\n--- End of File: {one_line(node.path)} ---"
+            )
             if depth == self.max_depth:
                 continue
             for link in node.links:
@@ -156,8 +159,4 @@ class _Flat(_Work):
 
 def _shown(text: str) -> str:
     """The text inside a comment, which it cannot end."""
-    return _line(text).replace("-->", "--&gt;")
-
-
-def _line(text: str) -> str:
-    return text if text.isprintable() else "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+    return one_line(text).replace("-->", "--&gt;")

@@ -10,6 +10,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.escapes import one_line
+
 Scope: TypeAlias = Literal["global", "extension", "project", "subdirectory"]
 """The person's own file, an extension's, one of the project down to its workspace folder, one below that."""
 
@@ -87,14 +89,10 @@ def tiers(files: Iterable[MemoryFile], *, all_at_once: bool = False) -> Tiers:
 def framed(files: Sequence[MemoryFile]) -> str:
     """The texts of files, each between two lines that name it, with an empty line between them."""
     return "\n\n".join(
-        f"--- Context from: {_line(file.path)} ---\n{file.text}\n--- End of Context from: {_line(file.path)} ---"
+        f"--- Context from: {one_line(file.path)} ---\n{file.text}\n--- End of Context from: {one_line(file.path)} ---"
         for file in files
     )
 
 
 def _joined(one: str, other: str) -> str:
     return f"{one}; {other}" if one else other
-
-
-def _line(path: str) -> str:
-    return path if path.isprintable() else "".join(sign if sign.isprintable() else "\ufffd" for sign in path)

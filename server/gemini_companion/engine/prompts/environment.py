@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from gemini_companion.engine import escapes
+from gemini_companion.engine.escapes import for_model
 from gemini_companion.engine.history.content import Content, user_text
 
 ENVIRONMENT_TAG: Final = "session_context"
@@ -20,9 +22,6 @@ _PATH_LIMIT: Final = 4_096
 # A folder or file may have any name: none may close the block, open another, or pass for a snapshot.
 _TAGS: Final = "|".join((ENVIRONMENT_TAG, MEMORY_TAG, EXTENSION_TAG, GLOBAL_TAG, "state_snapshot"))
 _OUR_TAG: Final = re.compile(rf"<(?=\s*+(?:/\s*+)?+(?:{_TAGS})\b)", re.IGNORECASE)
-# Control characters, the line and paragraph separators, characters without width, and marks of writing direction.
-_INVISIBLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]")
-_LINE_BREAK_OR_TAB: Final = re.compile("[\n\t]")
 
 
 def environment_content(
@@ -97,16 +96,8 @@ def _folder_lines(folders: Sequence[str]) -> list[str]:
 
 def one_line(text: str) -> str:
     """A text as one line of data: no break, nothing invisible, no tag of ours."""
-    return _visible(_LINE_BREAK_OR_TAB.sub(_escape, text))
+    return _OUR_TAG.sub("&lt;", escapes.one_line(text))
 
 
 def _block(text: str) -> str:
-    return _visible(text.replace("\r\n", "\n").strip("\n"))
-
-
-def _visible(text: str) -> str:
-    return _OUR_TAG.sub("&lt;", _INVISIBLE.sub(_escape, text))
-
-
-def _escape(match: re.Match[str]) -> str:
-    return f"\\u{ord(match.group()):04x}"
+    return _OUR_TAG.sub("&lt;", for_model(text.replace("\r\n", "\n").strip("\n")))

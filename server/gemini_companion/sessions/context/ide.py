@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final
 
+from gemini_companion.engine.escapes import for_model
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.log import IdeContextEntry, Withheld
 from gemini_companion.engine.ide_context.policy import Baseline, Send, decide, is_full_due
@@ -51,7 +52,7 @@ class DueContext:
 
     def entry(self, session: Session, turn_id: str) -> Draft:
         """The log entry of the message."""
-        stamp, content = session.stamp(), user_text(self.text or "")
+        stamp, content = session.stamp(), user_text(for_model(self.text or ""))
         kind = "delta" if self.send.kind == "delta" else "full"
         receipt = self.send.receipt
         return lambda seq: IdeContextEntry(

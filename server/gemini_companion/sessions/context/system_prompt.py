@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import msgspec
 
+from gemini_companion.engine.escapes import for_model
 from gemini_companion.engine.history.log import Withheld
 from gemini_companion.engine.prompts.git_state import MOST_CHANGED, GitState, git_section
 from gemini_companion.engine.prompts.replacement import filled_in
@@ -119,11 +120,11 @@ async def report_of(session: Session) -> SystemPromptReport:
 def _text_of(services: Services, basis: PromptBasis, facts: PromptFacts) -> str | None:
     """The instruction; `None` where it would be empty. Memory stands behind a replacement too, as Gemini CLI has it."""
     if basis.replacement is None:
-        return system_instruction(facts, basis.wanted, services.environment) or None
+        return for_model(system_instruction(facts, basis.wanted, services.environment)) or None
     text = filled_in(basis.replacement, facts.tools, facts.subagents, facts.skills)
     only_memory = dict.fromkeys(basis.wanted, False) | {"memory": basis.wanted.get("memory", True)}
     remembered = prompt_sections(facts, only_memory, services.environment).get("memory", "")
-    return "\n\n".join(filter(None, (text, remembered))) or None
+    return for_model("\n\n".join(filter(None, (text, remembered)))) or None
 
 
 def _to_start_from(services: Services, facts: PromptFacts) -> str:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
+from gemini_companion.engine.escapes import value_for_model
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.part import call_of
 from gemini_companion.engine.history.tool_entries import BEHIND, CallRecord
@@ -36,7 +37,7 @@ class Called:
     def result(self, response: Response, media: tuple[Part, ...] = ()) -> Part:
         """The function response that answers it."""
         fields: dict[str, Any] = {} if self.wire_id is None else {"id": self.wire_id}
-        fields |= {"name": self.in_place_of or self.call.name, "response": response}
+        fields |= {"name": self.in_place_of or self.call.name, "response": value_for_model(response)}
         return {"functionResponse": {**fields, "parts": list(media)} if media else fields}
 
 

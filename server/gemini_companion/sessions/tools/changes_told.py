@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.history.tool_entries import FileChange
 from gemini_companion.sessions.tools.changes_noticed import MOST_LISTED, Noticed
 from gemini_companion.sessions.tools.changes_numbers import is_folder
-from gemini_companion.tools.paths import printable, shown_path
+from gemini_companion.tools.paths import shown_path
 from gemini_companion.tools.tool import ToolContext
 
 _MOST_TOLD: Final = 20
@@ -45,4 +46,4 @@ def told(context: ToolContext, changes: Iterable[FileChange], more: int) -> str:
 
 
 def _shown(path: str, context: ToolContext) -> str:
-    return printable(shown_path(path, context.roots))
+    return one_line(shown_path(path, context.roots))

@@ -8,9 +8,10 @@ from typing import Final, Protocol
 from gemini_companion.engine.edits.diffs import file_diff
 from gemini_companion.engine.edits.encoding import decoded
 from gemini_companion.engine.edits.lines import with_line_feeds
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.settings.obeyed import MOST_BYTES, Made, Watch
 from gemini_companion.tools.guarded import may_be_allowed
-from gemini_companion.tools.paths import innermost, printable, shown_path
+from gemini_companion.tools.paths import innermost, shown_path
 from gemini_companion.tools.tool import ToolContext
 
 _MOST_NAMED: Final = 20
@@ -42,7 +43,7 @@ class Obeyed(Protocol):
 
 def named(made: Sequence[Made], roots: Sequence[str]) -> str:
     """The files, on one line."""
-    shown = [printable(shown_path(each.path, roots)) for each in made]
+    shown = [one_line(shown_path(each.path, roots)) for each in made]
     more = len(shown) - _MOST_NAMED
     return ", ".join([*shown[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])])
 
@@ -54,7 +55,7 @@ def deciding(paths: Iterable[str], context: ToolContext) -> str:
         root = innermost(path, context.roots)
         reason = context.ports.guard(path, root) if root is not None else ""
         if reason and not may_be_allowed(reason):
-            found.append(f"{printable(shown_path(path, context.roots))} ({reason})")
+            found.append(f"{one_line(shown_path(path, context.roots))} ({reason})")
     more = len(found) - _MOST_NAMED
     return "; ".join([*found[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])])
 
@@ -64,7 +65,7 @@ def diff_of(made: Sequence[Made], roots: Sequence[str]) -> str:
     diffs: list[str] = []
     for each in made:
         old, new = (None if data is None else _text_of(data) for data in (each.old, each.new))
-        shown = printable(shown_path(each.path, roots))
+        shown = one_line(shown_path(each.path, roots))
         if not each.can_be_shown:
             diffs.append(f"{shown}: it is too large to be shown, and a yes is not for it; save it in your editor\n")
         elif new is None or len(each.new) >= MOST_BYTES:

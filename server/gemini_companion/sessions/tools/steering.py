@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from gemini_companion.engine.errors import CompanionError, Overloaded
+from gemini_companion.engine.escapes import value_for_model
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import PromptEntry, TurnEndEntry, TurnOutcome
 from gemini_companion.engine.history.tool_entries import SteerEntry, SteerOfferedEntry
@@ -118,7 +119,7 @@ async def taken_along(session: Session, turn_id: str, steered: Sequence[Steered]
 
 
 def _draft(session: Session, turn_id: str, steered: Steered, attached: Attached) -> Draft:
-    stamp, content = session.stamp(), Content(role="user", parts=(*steered.prompt, *attached.parts))
+    stamp, content = session.stamp(), Content(role="user", parts=value_for_model((*steered.prompt, *attached.parts)))
     return lambda seq: SteerEntry(
         **stamp,
         seq=seq,
@@ -146,7 +147,7 @@ class Untaken(NamedTuple):
     def drafts(self, session: Session, outcome: TurnOutcome, *, reason: str = "", by: str = "") -> list[Draft]:
         """Its entries: the prompt, and how it ended."""
         first, last = session.stamp(), session.stamp()
-        content = Content(role="user", parts=self.prompt)
+        content = Content(role="user", parts=value_for_model(self.prompt))
         return [
             lambda seq: PromptEntry(
                 **first,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gemini_companion.engine.escapes import for_model, value_for_model
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import (
     ModelChangeEntry,
@@ -37,7 +38,7 @@ class TurnEntries:
         """The prompt, with what it names; `model` is the one that was asked for, and the last `hook_contexts` parts are
         of hooks.
         """
-        stamp = self._session.stamp()
+        stamp, content = self._session.stamp(), Content(role=content.role, parts=value_for_model(content.parts))
         return lambda seq: PromptEntry(
             **stamp,
             seq=seq,
@@ -55,13 +56,13 @@ class TurnEntries:
         """What a hook says to a finished answer: the turn goes on with it."""
         stamp, content = (
             self._session.stamp(),
-            Content(role="user", parts=({"text": _SENT_BACK}, {"text": hook_context(reason)})),
+            Content(role="user", parts=({"text": _SENT_BACK}, {"text": for_model(hook_context(reason))})),
         )
         return lambda seq: SteerEntry(**stamp, seq=seq, turn_id=self._turn_id, content=content, hook_contexts=2)
 
     def contexts(self, parts: tuple[Part, ...]) -> Draft:
         """What hooks add to a turn that is gone on with."""
-        stamp, content = self._session.stamp(), Content(role="user", parts=parts)
+        stamp, content = self._session.stamp(), Content(role="user", parts=value_for_model(parts))
         return lambda seq: SteerEntry(
             **stamp, seq=seq, turn_id=self._turn_id, content=content, hook_contexts=len(parts)
         )

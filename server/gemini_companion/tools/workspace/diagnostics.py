@@ -8,9 +8,10 @@ from typing import Annotated, Final
 
 import msgspec
 
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.tools.counting import counted
 from gemini_companion.tools.documents import FileDiagnostics
-from gemini_companion.tools.paths import printable, shown_path
+from gemini_companion.tools.paths import shown_path
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.places import file_to_read, read_of
 
@@ -58,9 +59,7 @@ class Diagnostics:
         texts = [described(each, context.roots, _MOST) for each in reported]
         count = sum(len(each.diagnostics) for each in reported)
         missing = [path for path in paths if path not in {each.path for each in reported}]
-        texts += [
-            f"{printable(shown_path(path, context.roots))}: the editor says nothing about it." for path in missing
-        ]
+        texts += [f"{one_line(shown_path(path, context.roots))}: the editor says nothing about it." for path in missing]
         return ToolOutput(output="\n".join(texts), summary=counted(count, "problem"))
 
 
@@ -80,7 +79,7 @@ async def after_edit(path: str, context: ToolContext) -> str:
 
 def described(file: FileDiagnostics, roots: Sequence[str], most: int) -> str:
     """The problems of a file, errors first, each on a line."""
-    name = printable(shown_path(file.path, roots))
+    name = one_line(shown_path(file.path, roots))
     age = "" if file.is_current else " (of an earlier text)"
     if not file.diagnostics:
         return f"{name}: no problems{age}"

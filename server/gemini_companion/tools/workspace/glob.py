@@ -8,8 +8,9 @@ from typing import Annotated, Final
 
 import msgspec
 
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.tools.counting import counted
-from gemini_companion.tools.paths import printable, shown_path
+from gemini_companion.tools.paths import shown_path
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput
 from gemini_companion.tools.workspace.places import folder_to_read, found, read_of
@@ -58,7 +59,7 @@ class GlobFiles:
         paths = await context.ports.search.files(
             pattern, context.roots, within=within, is_case_sensitive=args.case_sensitive, limit=_MOST + 1
         )
-        lines = [printable(shown_path(path, context.roots)) for path in paths[:_MOST]]
+        lines = [one_line(shown_path(path, context.roots)) for path in paths[:_MOST]]
         if not lines:
             return ToolOutput(
                 output=f"No file matches {args.pattern}. Ignored files and secrets were left out.", summary="no files"

@@ -10,9 +10,9 @@ from typing import Annotated, Final
 
 import msgspec
 
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.ide_context.secrets import mask_between
 from gemini_companion.tools.counting import counted
-from gemini_companion.tools.paths import printable
 from gemini_companion.tools.ports import Line, Place, SearchOptions
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.places import existing, read_of
@@ -98,7 +98,7 @@ class GrepSearch:
         files = list(dict.fromkeys(line.path for line in lines))
         if result.is_truncated:
             notes.append("There are more matches: search a folder, or for something narrower.")
-        body = "\n".join(map(printable, files)) if args.names_only else await asyncio.to_thread(_grouped, lines)
+        body = "\n".join(map(one_line, files)) if args.names_only else await asyncio.to_thread(_grouped, lines)
         count = f"{counted(matches, 'match', 'matches', more=result.is_truncated)} in {counted(len(files), 'file')}"
         output = f"{count}{' (' + ' '.join(notes) + ')' if notes else ''}\n{body}"
         return ToolOutput(output=output, summary=count)
@@ -132,7 +132,7 @@ def _grouped(lines: Sequence[Line]) -> str:
             if at and numbered[at].number > numbered[at - 1].number + 1 and not all(each.is_match for each in numbered):
                 gaps.append("--")
             gaps.append(line)
-        groups.append(f"{printable(path)}\n" + "\n".join(gaps))
+        groups.append(f"{one_line(path)}\n" + "\n".join(gaps))
     return "\n\n".join(groups)
 
 

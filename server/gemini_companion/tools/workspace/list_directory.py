@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 import msgspec
 
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.tools.counting import counted
-from gemini_companion.tools.paths import printable
 from gemini_companion.tools.ports import Listed
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput
 from gemini_companion.tools.workspace.names import NamePatterns
@@ -70,7 +70,7 @@ class ListDirectory:
 
 
 def _line(entry: Listed) -> str:
-    name = printable(entry.name)
+    name = one_line(entry.name)
     if entry.kind == "folder":
         return f"{name}/"
     return f"{name} ({entry.size:,} bytes)" if entry.kind == "file" else f"{name} ({entry.kind})"

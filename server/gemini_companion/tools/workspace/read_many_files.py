@@ -9,9 +9,10 @@ from typing import Annotated, Final
 import msgspec
 
 from gemini_companion.engine.edits.lines import with_line_feeds
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.history.content import Part
 from gemini_companion.tools.counting import counted
-from gemini_companion.tools.paths import printable, shown_path
+from gemini_companion.tools.paths import shown_path
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.excerpts import shown
@@ -142,7 +143,7 @@ class ReadManyFiles:
             if known is None and extension(path) in NAMES and extension(path) not in wanted_kinds:
                 continue
             if len(places) >= _FILES:
-                skipped.append(f"{printable(shown_path(path, context.roots))}: only {_FILES} files are read at once.")
+                skipped.append(f"{one_line(shown_path(path, context.roots))}: only {_FILES} files are read at once.")
                 continue
             places.append(known or await context.ports.files.place(path, context.roots))
         return places, skipped[:_FILES]

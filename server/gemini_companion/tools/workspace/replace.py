@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import unicodedata
 from typing import Annotated, NamedTuple
 
 import msgspec
 
 from gemini_companion.engine.edits.lines import LineFeedView, with_line_feeds
-from gemini_companion.engine.edits.matching import MAX_SPANS, Match, NoMatch, find, trimmed
+from gemini_companion.engine.edits.matching import MAX_SPANS, Match, NoMatch, Span, find, trimmed
 from gemini_companion.engine.edits.nearest import TAB, nearest, shown
+from gemini_companion.engine.escapes import signs_back
 from gemini_companion.engine.history.decode import well_formed
 from gemini_companion.engine.ide_context.secrets import mask_secrets
 from gemini_companion.tools.ports import Place
@@ -122,6 +124,11 @@ class Replace:
             raise ToolRefusal(await asyncio.to_thread(_explained, made, before.text, old, new, place, since))
         places = "line" if len(made.lines) == 1 else f"{len(made.lines)} places, lines"
         notes = [f"Replaced at {places} {', '.join(map(str, made.lines[:20]))}."]
+        if made.how == "form":
+            notes.append(
+                "The file writes these characters in another form of Unicode than old_string did; new_string was"
+                " written likewise."
+            )
         if made.how == "indentation":
             notes.append(
                 "The file indents these lines otherwise than old_string did; new_string was indented likewise."
@@ -132,6 +139,12 @@ class Replace:
 def _made(text: str, old: str, new: str, several: bool) -> _Made | NoMatch:
     view = LineFeedView(text)
     match = find(view.text, old, new, several=several)
+    if isinstance(match, NoMatch) and match.reason == "absent" and (meant := signs_back(old)) != old:
+        match = find(
+            view.text, meant, signs_back(new), several=several
+        )  # as read_file wrote out what a text may not have
+    elif isinstance(match, NoMatch) and match.reason == "blank" and not text.strip():
+        match = Match(spans=(Span(start=0, end=len(view.text), new=new),))  # a file of nothing is filled
     if isinstance(match, NoMatch):
         return match
     spans = [trimmed(view.text, span) for span in match.spans]
@@ -155,8 +168,8 @@ def _explained(why: NoMatch, text: str, old: str, new: str, place: Place, since:
     lead = f"Nothing was changed in {place.shown}:"
     if why.reason == "blank":
         return (
-            f"{lead} old_string is {'empty, and the file exists' if not old else 'white space alone'}."
-            " Give text that is to be replaced."
+            f"{lead} old_string is {'empty, and the file has text' if not old else 'white space alone'}."
+            " Give text that is to be replaced, or the whole new text with write_file."
         )
     if why.reason == "same":
         return f"{lead} old_string and new_string are the same."
@@ -174,7 +187,7 @@ def _explained(why: NoMatch, text: str, old: str, new: str, place: Place, since:
         sentences.append(
             f"The new text already stands at line {text.count(chr(10), 0, there) + 1}: was the change made before?"
         )
-    windows = nearest(text, old)
+    windows = nearest(*(unicodedata.normalize("NFC", one) for one in (text, old)))
     if windows:
         sentences.append(
             f"What is most like it ({TAB} is a tab; numbers and signs in front are not part of the file):\n"
