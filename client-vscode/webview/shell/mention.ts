@@ -9,8 +9,14 @@ export interface MentionToken {
   readonly query: string;
 }
 
-/** A mention begins at the start of the text, after white space or after an opening bracket: `a@b.org` is none. */
-const before = /[\s([{<]/;
+/**
+ * A mention begins at the start of the text, after white space, an opening bracket or another sign of prose, and after
+ * letters of scripts that put no blanks between words. `a@b.org` is none. The same as in `engine/prompts/mentions`.
+ */
+const before = /[\s([{<:*\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/;
+/** The rest of a word that is typed without blanks ends where such a script begins, unless the path has it too. */
+const restOfWord = /^[^\s"@]*"? ?/;
+const restInAscii = /^[!#-?A-~]*"? ?/;
 
 /** The mention that is being typed at the caret, if any. */
 export function mentionAt(text: string, caret: number): MentionToken | undefined {
@@ -40,6 +46,6 @@ export interface Replacement {
 
 /** Puts `path` in the place of the token, and of the rest of the word and a space behind the caret. */
 export function insertMention(text: string, token: MentionToken, path: string): Replacement {
-  const rest = /^[^\s"@]*"? ?/.exec(text.slice(token.end))?.[0].length ?? 0;
+  const rest = (/^[!-~]*$/.test(token.query) ? restInAscii : restOfWord).exec(text.slice(token.end))?.[0].length ?? 0;
   return { start: token.start, end: token.end + rest, text: mentionText(path) };
 }

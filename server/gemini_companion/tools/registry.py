@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from gemini_companion.tools.schema import parameters_of
 from gemini_companion.tools.tool import ForeignArguments, ForeignTool, Tool, ToolRefusal
+
+_CAPITAL: Final = re.compile("(?<=[a-z])[A-Z]")
+_OTHER_NAMES: Final[Mapping[str, Sequence[str]]] = {
+    "absolute_path": ("file_path", "dir_path"),
+    "path": ("file_path", "dir_path"),
+    "filepath": ("file_path",),
+    "filename": ("file_path",),
+    "directory": ("dir_path",),
+    "include": ("include_pattern",),
+    "exclude": ("exclude_pattern",),
+    "paths": ("include",),
+    "text": ("content",),
+    "cmd": ("command",),
+}
+"""What models call arguments that tools of this and of other programs have had under those names."""
 
 
 class ToolRegistry:
@@ -61,12 +77,31 @@ class ToolRegistry:
         return self._tools[known]
 
     @staticmethod
+    def understood(tool: Tool[Any], args: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+        """The arguments by the tool's own names, and what the model is told of those that it does not have."""
+        if isinstance(tool, ForeignTool):
+            return dict(args), ""
+        known = {field.encode_name for field in msgspec.structs.fields(tool.arguments)}
+        named = dict(args)
+        for name in [name for name in args if name not in known]:
+            spelt = _CAPITAL.sub(lambda sign: f"_{sign[0].lower()}", name)
+            for own in (spelt, *_OTHER_NAMES.get(spelt, ())):
+                if own in known and own not in named:
+                    named[own] = named.pop(name)
+                    break
+        odd = [name for name in named if name not in known]
+        if not odd:
+            return named, ""
+        told = ", ".join(repr(name[:80]) for name in odd[:10])
+        return named, f"{tool.name} has no argument {told}, so that did not count. It has: {', '.join(sorted(known))}."
+
+    @staticmethod
     def decode(tool: Tool[Any], args: Mapping[str, Any]) -> Any:
         """The arguments as the tool's type. Raises `ToolRefusal` that says which one is wrong."""
         if isinstance(tool, ForeignTool):
             return ForeignArguments(values=dict(args))
         try:
-            return msgspec.convert(dict(args), tool.arguments, strict=False)
+            return msgspec.convert(ToolRegistry.understood(tool, args)[0], tool.arguments, strict=False)
         except (msgspec.ValidationError, RecursionError) as wrong:
             raise ToolRefusal(
                 f"The arguments of {tool.name} are wrong: {wrong}. Call it again with right ones."

@@ -117,3 +117,10 @@ def test_what_is_made_plain_can_be_stored_read_back_and_stays(value: Any):
     plain = plain_json(value)
     assert msgspec.json.decode(msgspec.json.encode(plain)) == plain
     assert plain_json(plain) == plain
+
+
+@pytest.mark.parametrize("name", ["default_api.read_file", "default_api:read_file", "read_file"])
+def test_a_call_written_as_code_is_one_of_the_tool(name: str):
+    assert part_of(types.Part.model_validate({"functionCall": {"name": name, "args": {}}})) == {
+        "functionCall": {"name": "read_file", "args": {}}
+    }

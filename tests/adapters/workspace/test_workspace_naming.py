@@ -145,6 +145,12 @@ async def test_everything_that_may_be_shown_is_listed_those_near_first_and_no_li
     ]
 
 
+async def test_names_with_odd_blanks_and_joiners_are_listed(tmp_path: Path):
+    names = ["Screenshot at 9.41.00\u202fAM.md", "10\u00a0000.md", "設定\u3000値.md", "می\u200cخ.md", "co\u00adop.md"]
+    make(tmp_path, *names, "tab\t.md", "z\u200b.md")
+    assert sorted(await paths(tmp_path)) == sorted(names)
+
+
 async def test_folders_within_folders_are_listed_once(ws: Path):
     assert sorted(await paths(ws, ws / "src")) == sorted(
         [".gitignore", "notes.md", "secrets/", "src/", "a.py", "deep/", "deep/b.py", "deep/er/", "deep/er/c.py"]

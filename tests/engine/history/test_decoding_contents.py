@@ -194,3 +194,27 @@ def test_what_the_door_lets_through_it_lets_through_again_unchanged(raw: list[ob
     except InvalidInput:
         return
     assert decode_parts(list(parts)) == parts
+
+
+def test_both_spellings_of_proto_json_are_read() -> None:
+    written = [
+        {"function_call": {"name": "ls", "args": {"mime_type": "x"}, "id": None}, "thought_signature": "-_Jk"},
+        {"function_response": {"name": "ls", "response": {"function_call": 1}, "will_continue": False}, "text": None},
+        {"inline_data": {"mime_type": "image/png", "data": "-_8="}, "file_data": None, "thought": None},
+        {"file_data": {"mime_type": "image/png", "file_uri": "x:1"}},
+        {"text": "hi", "function_call": None, "inline_data": None},
+    ]
+    assert list(decode_parts(written)) == [
+        {"functionCall": {"name": "ls", "args": {"mime_type": "x"}}, "thoughtSignature": "+/Jk"},
+        {"functionResponse": {"name": "ls", "response": {"function_call": 1}, "willContinue": False}},
+        {"inlineData": {"mimeType": "image/png", "data": "+/8="}},
+        {"fileData": {"mimeType": "image/png", "fileUri": "x:1"}},
+        {"text": "hi"},
+    ]
+    both = {"functionCall": {"name": "ls"}, "function_call": {"name": "rm"}}
+    assert decode_parts([both]) == ({"functionCall": {"name": "ls"}},)
+
+
+def test_what_is_wrong_in_the_other_spelling_is_refused_too() -> None:
+    with pytest.raises(InvalidInput, match="functionCall"):
+        decode_parts([{"function_call": "ls"}])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gemini_companion.engine.prompts.mentions import MAX_MENTIONS, MAX_READ, mentions_in
+from gemini_companion.engine.prompts.mentions import MAX_MENTIONS, MAX_READ, mentions_in, places_in
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,35 @@ def test_what_only_looks_like_one_is_none(text: str):
 )
 def test_what_ends_a_sentence_may_belong_to_the_path_or_not(text: str, meant: tuple[str, ...]):
     assert mentions_in(text) == [meant]
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("请看@src/app.py 文件", "src/app.py"),
+        ("見て、@src/app.py を", "src/app.py"),
+        ("fix:@src/app.py", "src/app.py"),
+        ('"@src/app.py"', "src/app.py"),
+        ("**@src/app.py**", "src/app.py"),
+        ("请看 @src/app.py，然后修改", "src/app.py"),
+        ("「@src/app.py」を見て", "src/app.py"),
+        ("@src/app.pyを直して", "src/app.py"),
+        ("看 @说明.md，好吗", "说明.md"),
+        ("看@文档/说明.md。谢谢", "文档/说明.md"),
+        ("@src/日本語.mdを直して", "src/日本語.md"),
+        ("@srcを見て", "src"),
+        ("여기@src/app.py를 봐", "src/app.py"),
+    ],
+)
+def test_where_words_have_no_blanks_between_them_a_mention_begins_and_ends_all_the_same(text: str, path: str):
+    (mention,) = places_in(text)
+    assert path in mention.paths
+    assert mention.written.startswith("@")
+
+
+@pytest.mark.parametrize("text", ['{"@types/node": "1"}', "**@pytest/mark", "remote:@scope/name.js"])
+def test_what_code_has_too_is_not_missed_where_there_is_no_such_file(text: str):
+    assert [place.looks_like_a_path for place in places_in(text)] == [False]
 
 
 def test_each_mention_is_found_once_in_order_and_only_so_many():

@@ -14,6 +14,7 @@ from gemini_companion.engine.tokens.limits import (
     DEFAULT_TOKEN_LIMIT,
     KNOWN_MODELS,
     compressor_for,
+    next_model,
     resolve_model,
     title_model,
     token_limit,
@@ -32,6 +33,10 @@ DIFFERENT_ON_PURPOSE: dict[tuple[str, str], tuple[Any, str]] = {
     ("modelStringToModelConfigAlias", "models/gemini-2.5-pro"): (
         "gemini-2.5-pro",
         "a path in front does not change the model",
+    ),
+    ("modelStringToModelConfigAlias", "gemini-1.5-flash"): (
+        "gemini-2.5-flash",
+        "a model that the table lacks is compressed by one of its kind, not by a dearer one of another",
     ),
 }
 MODEL_OF_ALIAS = {
@@ -101,7 +106,7 @@ def test_a_name_that_nobody_knows_has_the_common_limit_and_the_default_compresso
     model = f"x{name}".replace("/", "-")
     assert token_limit(model) == DEFAULT_TOKEN_LIMIT
     assert compressor_for(model) == "gemini-3-pro-preview"
-    assert resolve_model(model) == model
+    assert resolve_model(model) == model.strip()
 
 
 @given(st.sampled_from(KNOWN_MODELS))
@@ -126,3 +131,31 @@ def test_short_names_lead_to_models_of_the_list():
     assert {
         resolve_model(short) for short in ("auto", "auto-gemini-3", "auto-gemini-2.5", "pro", "flash", "flash-lite")
     } <= names
+
+
+@pytest.mark.parametrize(
+    ("model", "compressor"),
+    [
+        ("gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash"),
+        ("gemini-2.5-flash-001", "gemini-2.5-flash"),
+        ("gemini-2.5-flash-lite-preview-06-17", "gemini-2.5-flash-lite"),
+        ("gemini-2.5-pro-exp-03-25", "gemini-2.5-pro"),
+        ("models/gemini-2.5-pro-002", "gemini-2.5-pro"),
+        ("gemini-2.0-flash", "gemini-2.5-flash"),
+        ("gemini-2.0-flash-lite-001", "gemini-2.5-flash-lite"),
+        ("gemini-flash-latest", "gemini-3-flash-preview"),
+        ("gemini-pro-latest", "gemini-3-pro-preview"),
+        ("gemini-flash-lite-latest", "gemini-3.1-flash-lite"),
+        ("gemini-3.6-flash", "gemini-3-flash-preview"),
+        ("gemini-3-pro-preview-11-2025", "gemini-3-pro-preview"),
+        (" gemini-2.5-pro ", "gemini-2.5-pro"),
+    ],
+)
+def test_names_with_versions_and_dates_are_of_their_family(model: str, compressor: str) -> None:
+    assert compressor_for(model) == compressor
+
+
+def test_names_are_trimmed_and_dated_ones_have_the_next_model_of_their_family() -> None:
+    assert resolve_model(" gemini-2.5-pro\n") == "gemini-2.5-pro"
+    assert resolve_model(" pro ") == resolve_model("pro")
+    assert next_model("gemini-2.5-pro-preview-06-05") == "gemini-2.5-flash"

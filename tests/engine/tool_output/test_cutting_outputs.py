@@ -199,3 +199,44 @@ def test_an_output_whose_lines_differ_keeps_all_of_its_room() -> None:
     assert "most are alike" not in text.partition("\n")[0]
     assert len(text) > 30_000
     assert "most are alike" not in cut(numbered(20_000), "search").partition("\n")[0]
+
+
+READ_FROM_THE_BEGINNING: tuple[OutputShape, ...] = ("file", "listing", "search")
+
+
+@pytest.mark.parametrize("shape", [*READ_FROM_THE_BEGINNING, "command"])
+@pytest.mark.parametrize("count", [1, 2, 3, 100])
+def test_beside_a_long_line_no_other_line_is_lost(shape: OutputShape, count: int) -> None:
+    lines = [f"line {number}" for number in range(count)]
+    for place in (0, count // 2, count):
+        text = cut("\n".join([*lines[:place], "W" * 5_400, *lines[place:]]), shape)
+        assert left_out(text) == 0
+        assert [line for line in text.split("\n")[1:] if "W" not in line] == lines
+
+
+@pytest.mark.parametrize("shape", READ_FROM_THE_BEGINNING)
+def test_a_line_that_its_tool_has_cut_is_not_cut_again(shape: OutputShape) -> None:
+    whole = "\n".join([f"12345: {'W' * 2_000}… [line truncated]", "second", "x" * 1_990])
+    assert cut_output(whole, shape=shape, limit=40_000, where=WHERE) is None
+
+
+@pytest.mark.parametrize("shape", READ_FROM_THE_BEGINNING)
+def test_of_many_long_lines_all_become_shorter_before_one_is_lost(shape: OutputShape) -> None:
+    lines = [f"{number}: needle {'z' * 2_000}" if number % 2 else f"{number}: needle" for number in range(100)]
+    text = cut("\n".join(lines), shape)
+    assert len(text) <= 40_000
+    assert left_out(text) == 0
+    assert [line.split(" ")[0] for line in text.split("\n")[1:]] == [f"{number}:" for number in range(100)]
+    assert [line for line in text.split("\n") if line.endswith("needle")] == lines[::2]
+
+
+@given(
+    st.lists(st.integers(0, 6_000), min_size=1, max_size=60), st.sampled_from(SHAPES), st.sampled_from([2_000, 40_000])
+)
+def test_whatever_is_cut_fits_and_what_is_missing_is_counted(sizes: list[int], shape: OutputShape, limit: int) -> None:
+    lines = [f"{number}:{'x' * size}" for number, size in enumerate(sizes)]
+    text = cut_output("\n".join(lines), shape=shape, limit=limit, where=WHERE)
+    if text is not None and shape != "text" and len(lines) > 1:
+        assert len(text) <= limit
+        shown = [line for line in text.split("\n")[1:] if "left out" not in line]
+        assert len(shown) + left_out(text) == len(lines)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gemini_companion.engine.tool_output.cutting import cut_output
 from gemini_companion.tools.documents import Diagnostic, FileDiagnostics
 from gemini_companion.tools.tool import ToolRefusal
 from tests.support.tool_contexts import Desk, write
@@ -333,3 +334,50 @@ async def test_patterns_of_several_folders_begin_with_their_names_too(tmp_path: 
     desk = Desk(tmp_path / "one", tmp_path / "two")
     assert (await desk.call("glob", pattern="two/**/*.py")).output == "two/src/a.py"
     assert (await desk.call("read_many_files", include=["two/src/*.py"])).output == "--- two/src/a.py ---\nsecond\n"
+
+
+ROUTES = [
+    "app/[slug]/page.tsx",
+    "app/[...all]/page.tsx",
+    "app/(group)/page.tsx",
+    "app/@modal/page.tsx",
+    "$lib/[[x]].ts",
+]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("path", ROUTES)
+async def test_a_name_with_signs_of_patterns_is_found_as_it_is_written(desk: Desk, root: Path, path: str):
+    for each in (*ROUTES, "app/s/page.tsx", "other/x.ts"):
+        write(root / each, "needle\n")
+    folder = path.rpartition("/")[0]
+    assert path in (await desk.call("glob", pattern=path)).output.split("\n")
+    assert path in (await desk.call("glob", pattern=f"{folder}/*")).output.split("\n")
+    assert f"--- {path} ---\nneedle" in (await desk.call("read_many_files", include=[path])).output
+    for pattern in (path, path.rpartition("/")[2], f"{folder}/**"):
+        assert path in (await desk.call("grep_search", pattern="needle", include_pattern=pattern)).output.split("\n")
+
+
+@pytest.mark.process
+async def test_a_set_of_letters_still_is_one_and_a_name_with_other_signs_of_patterns_is_found(desk: Desk, root: Path):
+    for each in ("a.py", "b.py", "c.py", "[ab].py", "x{1,2}.py", "st*r.py"):
+        write(root / each, "needle\n")
+    for pattern, found in (
+        ("[ab].py", ["[ab].py", "a.py", "b.py"]),
+        ("x{1,2}.py", ["x{1,2}.py"]),
+        ("st*r.py", ["st*r.py"]),
+    ):
+        assert sorted((await desk.call("glob", pattern=pattern)).output.split("\n")) == found
+
+
+@pytest.mark.process
+async def test_a_long_line_hides_no_other_line(desk: Desk, root: Path):
+    write(root / "words.txt", "W" * 5_400 + "\nsecond line\n")
+    shown = (await desk.call("read_file", file_path="words.txt")).output
+    assert "second line" in shown
+    assert cut_output(shown, shape="file", limit=40_000, where="") is None
+    write(root / "min.js", "needle" + "x" * 13_000 + "\n")
+    write(root / "b.py", "needle one\n")
+    found = (await desk.call("grep_search", pattern="needle")).output
+    assert "1: needle one" in found
+    assert cut_output(found, shape="search", limit=40_000, where="") is None

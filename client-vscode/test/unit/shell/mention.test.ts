@@ -24,6 +24,11 @@ describe("the mention under the caret", () => {
     ['@"docs/token gr|', "docs/token gr"],
     ["@types/@scope/na|", "types/@scope/na"],
     ["@to|kenizer rest", "to"],
+    ["请看@src|", "src"],
+    ["（@src|", "src"],
+    ["見て、@src|", "src"],
+    ["fix:@src|", "src"],
+    ["**@src|", "src"],
   ])("%s searches for “%s”", (marked, query) => {
     expect(at(marked).token?.query).toBe(query);
   });
@@ -45,7 +50,12 @@ describe("putting a path in", () => {
     expect(insert("see @to|ken please", "src/tokenizer.py")).toBe("see @src/tokenizer.py please");
   });
 
+  it("leaves what follows where words have no blanks between them", () => {
+    expect(insert("请看@to|ken，好吗", "src/tokenizer.py")).toBe("请看@src/tokenizer.py ，好吗");
+  });
+
   it("quotes a path with white space", () => {
+    expect(mentionText("10\u00a0000\u3000x.md")).toBe('@"10\u00a0000\u3000x.md" ');
     expect(mentionText("docs/token grammar.md")).toBe('@"docs/token grammar.md" ');
     expect(insert('see @"docs/t|" now', "docs/token grammar.md")).toBe('see @"docs/token grammar.md" now');
   });

@@ -7,6 +7,7 @@ unbounded nesting), so strings and numbers are made plain here, and too deep a n
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from gemini_companion.engine.errors import ModelUnavailable
@@ -26,6 +27,8 @@ MAX_DEPTH: Final = 100
 _LARGEST_INTEGER: Final = 2**63 - 1
 _LARGEST_COUNT: Final = 2**53 - 1
 """The largest integer that every reader of JSON takes exactly."""
+_OF_CODE: Final = re.compile(r"^default_api[.:](?=.)")
+"""Models that write a call as code put this before the tool's name now and then."""
 _TO_STANDARD_BASE64: Final = str.maketrans("-_", "+/")
 
 
@@ -62,6 +65,9 @@ def part_of(part: types.Part) -> Part:
     except ValueError:  # pydantic gives up at 255 levels
         raise _too_deep() from None
     wire = cast("Json", plain_json(dumped))
+    called: Any = wire.get("functionCall")
+    if isinstance(called, dict) and isinstance(name := cast("Json", called).get("name"), str):
+        cast("Json", called)["name"] = _OF_CODE.sub("", name)
     if isinstance(signature := wire.get("thoughtSignature"), str):
         wire["thoughtSignature"] = signature.translate(_TO_STANDARD_BASE64)  # the SDK writes the URL-safe alphabet
     if isinstance(blob := wire.get("inlineData"), dict) and isinstance(data := cast("Json", blob).get("data"), str):

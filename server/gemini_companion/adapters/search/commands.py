@@ -134,6 +134,13 @@ def _ignore_files(root: str) -> Sequence[str]:
 def _kinds(include: str | None) -> Sequence[str]:
     """Keeps ripgrep from searching names that the glob does not want; unlike `--glob` this shows no ignored file."""
     last = (include or "").rpartition("/")[2]
-    if not last or "**" in last or "{" in (include or "").removesuffix(last) or last.startswith("include:"):
+    if (
+        not last
+        or "[" in last
+        or "\\" in last
+        or "**" in last
+        or "{" in (include or "").removesuffix(last)
+        or last.startswith("include:")
+    ):
         return []
     return [f"--type-add=wanted:{last}", "--type=wanted"]

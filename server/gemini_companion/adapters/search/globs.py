@@ -5,15 +5,19 @@ Braces are written out; what is left is read as a line of an ignore file, whose 
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Final
 
 from gemini_companion.adapters.workspace.patterns import Place, Rules, TooLarge
+from gemini_companion.engine.escapes import read_back
 from gemini_companion.tools.tool import ToolRefusal
 
 _MOST: Final = 200
 """Patterns that the braces of one glob may make."""
 _LONGEST: Final = 1_000
+_BRACKET: Final = re.compile(r"\\.|\[")
+_SPECIAL: Final = re.compile(r"[*?\[\\]")
 
 
 class Glob:
@@ -21,7 +25,7 @@ class Glob:
 
     def __init__(self, pattern: str, *, is_anchored: bool, is_case_sensitive: bool) -> None:
         self._fold = str if is_case_sensitive else str.lower
-        lines = [_line(each, is_anchored=is_anchored) for each in _written_out(pattern)]
+        lines = [_line(each, is_anchored=is_anchored) for each in _readings(pattern)]
         try:
             self._rules = Rules("\n".join(map(self._fold, lines)))
         except TooLarge as much:
@@ -49,6 +53,19 @@ def _line(pattern: str, *, is_anchored: bool) -> str:
     if pattern.endswith("/"):
         pattern += "**"
     return ("/" if is_anchored or "/" in pattern else "**/") + pattern
+
+
+def _readings(pattern: str) -> list[str]:
+    """What a pattern may mean: with `[…]` as a set of letters and, as names of routes have it, as it is written; and
+    all of it as a name, also as that was shown.
+    """
+    patterns = _written_out(pattern)
+    literal = [_SPECIAL.sub(r"\\\g<0>", each) for each in dict.fromkeys((pattern, read_back(pattern)))]
+    return list(dict.fromkeys((*patterns, *(_BRACKET.sub(_as_written, each) for each in patterns), *literal)))
+
+
+def _as_written(found: re.Match[str]) -> str:
+    return "\\[" if found[0] == "[" else found[0]
 
 
 def _written_out(pattern: str) -> list[str]:

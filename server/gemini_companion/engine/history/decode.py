@@ -2,7 +2,8 @@
 
 In what is decoded a part's `text` is a string, its calls, responses and media are objects with fields of the right
 type, every string can be encoded as UTF-8, every number is finite, and nothing is nested so deep that a recursive
-reader could fail. Unknown fields pass as they are.
+reader could fail. Fields may be spelt as in JSON of the API or as google-genai for Python writes them, as proto JSON
+allows; what comes back is spelt as the API spells it. Unknown fields pass as they are.
 """
 
 from __future__ import annotations
@@ -28,6 +29,31 @@ _OBJECT_FIELDS: Final[dict[str, tuple[tuple[str, type, bool], ...]]] = {
     "fileData": (("mimeType", str, False), ("fileUri", str, False)),
 }
 """For each field of a part that must be an object: names that are read in it, their type, whether each is required."""
+
+_OTHER_SPELLINGS: Final = {
+    "function_call": "functionCall",
+    "function_response": "functionResponse",
+    "inline_data": "inlineData",
+    "file_data": "fileData",
+    "thought_signature": "thoughtSignature",
+    "executable_code": "executableCode",
+    "code_execution_result": "codeExecutionResult",
+    "tool_call": "toolCall",
+    "tool_response": "toolResponse",
+    "video_metadata": "videoMetadata",
+    "media_resolution": "mediaResolution",
+    "part_metadata": "partMetadata",
+    "mime_type": "mimeType",
+    "file_uri": "fileUri",
+    "tool_type": "toolType",
+    "will_continue": "willContinue",
+    "start_offset": "startOffset",
+    "end_offset": "endOffset",
+}
+"""Of a part's fields and of their fields, but not of arguments, answers and metadata, which are the person's own."""
+_OF_OTHERS: Final = frozenset({"args", "response", "partMetadata", "part_metadata"})
+_BYTES: Final = frozenset({"data", "thoughtSignature"})
+_TO_STANDARD_BASE64: Final = str.maketrans("-_", "+/")
 
 _TYPE_NAMES: Final[dict[type, str]] = {
     dict: "an object",
@@ -108,6 +134,8 @@ def _decode_part(raw: object, path: str, index: int) -> Part:
     part = cast("Part", raw)
     if len(part) == 1 and type(text := part.get("text")) is str and (text.isascii() or _is_encodable(text)):
         return part  # nearly every part of a dialogue
+    if not _OTHER_SPELLINGS.keys().isdisjoint(part):
+        part = cast("Part", _respelt(part))
     here = f"{path}[{index}]"
     if "text" in part and not isinstance(part["text"], str):
         raise mismatch("a string", part["text"], f"{here}.text")
@@ -115,6 +143,24 @@ def _decode_part(raw: object, path: str, index: int) -> Part:
         if field in part:
             _check_object(part[field], members, f"{here}.{field}")
     return cast("Part", _replaced(part)) if _is_to_be_replaced(part, here) else part
+
+
+def _respelt(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields as the API spells them, without those that say nothing; its own spelling wins."""
+    made: dict[str, Any] = {}
+    for name, value in fields.items():
+        known = _OTHER_SPELLINGS.get(name, name)
+        if value is None or (known != name and fields.get(known) is not None):
+            continue
+        if isinstance(value, dict) and name not in _OF_OTHERS:
+            value = _respelt(cast("dict[str, Any]", value))
+        elif isinstance(value, list) and name == "parts":
+            items = cast("list[Any]", value)
+            value = [_respelt(one) if isinstance(one, dict) else one for one in items]
+        elif isinstance(value, str) and known in _BYTES:
+            value = value.translate(_TO_STANDARD_BASE64)  # Python's writes the URL-safe alphabet
+        made[known] = value
+    return made
 
 
 def _check_object(value: object, members: tuple[tuple[str, type, bool], ...], path: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final, NamedTuple
 
 MAX_MENTIONS: Final = 200
@@ -15,9 +16,20 @@ _OPENING: Final = r"(\[{<（［｛「『【〔《〈"
 _TRAILING: Final = ".,;:!?…'\"`*_)]}>。，、！？：；）］｝」』】〕》〉"
 _MAX_STRIPPED: Final = 8
 
+_UNSPACED: Final = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
+"""Letters and signs of scripts that put no blanks between words: Chinese, Japanese, and Korean with them."""
+_LOOSELY: Final = ':*"'
+"""What may stand before a mention in prose, and stands before other things in code."""
+_ENDS: Final = re.compile(
+    "(?=[\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65])"
+    r"|\.[A-Za-z0-9]{1,10}(?=[^\x00-\x7f])|(?<=[\x21-\x7e])(?=[^\x00-\x7f])"
+)
+"""Where a path may end in such a script: at a sign that parts words, behind an ending, at a letter of it."""
+_MOST_ENDS: Final = 4
+
 # A backslash takes the character after it along, so that a path may contain spaces.
 _MENTION: Final = re.compile(
-    rf'(?<![^\s{_OPENING}])@(?:"(?P<quoted>[^"\n]{{1,4096}})"|(?P<plain>(?!")(?:\\[^\n]|[^\s\\]){{1,4096}}))'
+    rf'(?<![^\s{_OPENING}{_UNSPACED}{_LOOSELY}])@(?:"(?P<quoted>[^"\n]{{1,4096}})"|(?P<plain>(?!")(?:\\[^\n]|[^\s\\]){{1,4096}}))'
 )
 _ESCAPED: Final = re.compile(r"\\([^\w./\\])")
 """A backslash before anything else is a path separator, or part of a name."""
@@ -41,12 +53,14 @@ class Mention(NamedTuple):
     """As it stands in the text, from the `@` on, without what ends a sentence."""
     paths: tuple[str, ...]
     """What it may mean, the likeliest first."""
+    is_loose: bool = False
+    """Its beginning is one of code too, such as `"@types/node"`: it is a mention only if there is such a file."""
 
     @property
     def looks_like_a_path(self) -> bool:
         """True if it can hardly be anything else: a handle, a decorator or a call is written without all of this."""
         path = self.paths[-1]
-        if _CALL.search(self.written):
+        if self.is_loose or _CALL.search(self.written):
             return False
         is_named = "." in path and _ENDING.fullmatch(path.rpartition(".")[2]) is not None
         return self.written.startswith('@"') or "/" in path or "\\" in path or is_named
@@ -77,9 +91,10 @@ def without_code(text: str) -> str:
 def places_in(text: str) -> list[Mention]:
     """What the text may mention, in order, each once: for each place the possible paths, the likeliest first.
 
-    A mention is an `@` at the beginning, after white space or after an opening bracket, and a path behind it: in double
-    quotes, or up to the next white space that no backslash escapes. What ends a sentence or closes a bracket may or may
-    not belong to the path, so both readings are given.
+    A mention is an `@` at the beginning, after white space, an opening bracket, a colon, an asterisk, a quote, or a
+    letter of a script without blanks, and a path behind it: in double quotes, or up to the next white space that no
+    backslash escapes. What ends a sentence or closes a bracket, and letters of such a script, may or may not belong to
+    the path, so each reading is given.
     """
     if len(text) > MAX_READ:
         text = f"{text[: MAX_READ // 2]}\n{text[-MAX_READ // 2 :]}"
@@ -90,20 +105,34 @@ def places_in(text: str) -> list[Mention]:
             _meant(match["plain"]) if quoted is None else (quoted,) if quoted.strip(". ") else ()
         )  # dots alone name no file
         if meant:
-            written = match[0] if quoted is not None else match[0].rstrip(_TRAILING) or match[0]
-            found.setdefault(meant, Mention(written, meant))
+            written = (
+                match[0] if quoted is not None else f"@{_pieces(match['plain'])[-1]}".rstrip(_TRAILING) or match[0]
+            )
+            is_loose = text[match.start() - 1 : match.start()] in tuple(_LOOSELY)
+            found.setdefault(meant, Mention(written, meant, is_loose))
         if len(found) >= MAX_MENTIONS:
             break
     return list(found.values())
 
 
+def _pieces(written: str) -> list[str]:
+    """What stands there, and what is left of it where its path ends at a letter or a sign of a script without blanks;
+    the longest first.
+    """
+    if written.isascii():
+        return [written]
+    ends = {found.end() for found in islice(_ENDS.finditer(written), _MOST_ENDS) if found.end()}
+    return [written[:end] for end in sorted({len(written), *ends}, reverse=True)]
+
+
 def _meant(written: str) -> tuple[str, ...]:
     paths: dict[str, None] = {}
-    for _ in range(_MAX_STRIPPED):
-        path = _ESCAPED.sub(r"\1", written)
-        if path.strip("."):  # dots alone are punctuation
-            paths[path] = None
-        if not written or written[-1] not in _TRAILING:
-            break
-        written = written[:-1].removesuffix("\\")
+    for piece in _pieces(written):
+        for _ in range(_MAX_STRIPPED):
+            path = _ESCAPED.sub(r"\1", piece)
+            if path.strip("."):  # dots alone are punctuation
+                paths[path] = None
+            if not piece or piece[-1] not in _TRAILING:
+                break
+            piece = piece[:-1].removesuffix("\\")
     return tuple(paths)

@@ -2,7 +2,8 @@
 
 Sources: the limits and the compressors, the table from a chat's model to the one that writes its snapshots, are those
 of Gemini CLI 0.61.0; the limit of `gemini-1.5-pro` and the small model for titles come from analyses of Gemini CLI.
-A name may carry a path in front, as in `models/gemini-2.5-pro`. Names are compared exactly.
+A name may carry a path in front, as in `models/gemini-2.5-pro`, and behind it a version or a date, as in
+`gemini-2.5-flash-preview-09-2025`; the latter counts as its family.
 """
 
 from __future__ import annotations
@@ -41,6 +42,17 @@ _COMPRESSORS: Final[Mapping[str, str]] = {
     "gemini-2.5-flash-lite": "gemini-2.5-flash-lite",
 }
 _DEFAULT_COMPRESSOR: Final = _PRO
+_BY_KIND: Final[Mapping[tuple[bool, str], str]] = {
+    (True, "pro"): "gemini-2.5-pro",
+    (True, "flash"): "gemini-2.5-flash",
+    (True, "flash-lite"): "gemini-2.5-flash-lite",
+    (False, "pro"): _PRO,
+    (False, "flash"): _FLASH,
+    (False, "flash-lite"): _FLASH_LITE,
+}
+"""For models that the table lacks: by whether they are of generation 2.5 or before, and by their kind."""
+_KIND: Final = re.compile(r"gemini-(?:(\d{1,3})(?:\.\d{1,3})?-)?(pro|flash-lite|flash)(?:-|$)")
+_VERSION: Final = re.compile(r"-(?:\d{3,4}|\d{2}-(?:\d{4}|\d{2})|\d{4}-\d{2}-\d{2}|latest)$")
 _TITLE_MODEL: Final = "gemini-2.5-flash-lite"
 
 DEFAULT_MODEL: Final = "gemini-3.5-flash"
@@ -115,6 +127,7 @@ def is_resource_name(name: str) -> bool:
 
 def resolve_model(name: str) -> str:
     """The full name of one of Gemini CLI's short ones (`pro`, `flash`, `flash-lite`, `auto`, …); others as they are."""
+    name = name.strip()
     return _ALIASES.get(name, name)
 
 
@@ -129,19 +142,20 @@ def token_limit(model: str) -> int:
 
 def compressor_for(model: str) -> str:
     """The model that summarises a conversation with `model`: one of its family, else the table's default."""
-    return _COMPRESSORS.get(_bare(resolve_model(model)), _DEFAULT_COMPRESSOR)
+    name = _bare(resolve_model(model))
+    return _of_family(_COMPRESSORS, name) or _of_kind(name) or _DEFAULT_COMPRESSOR
 
 
 def next_model(model: str) -> str | None:
     """The model that answers where `model` cannot: a smaller one of its generation, whose thought signatures it
     accepts; `None` where there is none.
     """
-    return _NEXT.get(_bare(resolve_model(model)))
+    return _of_family(_NEXT, _bare(resolve_model(model)))
 
 
 def routes_of(model: str) -> tuple[str, str] | None:
     """The large and the quick model that `auto` and its like choose between for each prompt; `None` for other names."""
-    return _ROUTES.get(model)
+    return _ROUTES.get(model.strip())
 
 
 def title_model() -> str:
@@ -150,7 +164,21 @@ def title_model() -> str:
 
 
 def _bare(model: str) -> str:
-    return model.rsplit("/", 1)[-1]
+    return model.strip().rsplit("/", 1)[-1]
+
+
+def _of_family(table: Mapping[str, str], name: str) -> str | None:
+    """What a table says of a model, or of the one that a name with a version or a date is of."""
+    undated = _VERSION.sub("", name)
+    for each in (name, undated, undated.removesuffix("-exp"), undated.removesuffix("-preview")):
+        if each in table:
+            return table[each]
+    return None
+
+
+def _of_kind(name: str) -> str | None:
+    found = _KIND.match(name)
+    return None if found is None else _BY_KIND[int(found[1] or 3) < 3, found[2]]
 
 
 def _known(name: str, title: str, *, preview: bool = False) -> KnownModel:

@@ -18,6 +18,12 @@ COMMAND_LINES: Final = 1_000
 LINE_CHARACTERS: Final = 2_000
 """Characters that are left of a line, but in plain text."""
 
+_CUT_BEFORE: Final = 64
+"""A line is longer than that by no more than this where its tool has cut it: its number, and word of the cut."""
+
+_LEAST_OF_LONG: Final = 400
+"""Where lines do not fit, long ones are cut down to this before any other line is left out."""
+
 REPORT_SHARE: Final = 0.15
 """Share of the limit for lines from the middle that report errors and warnings."""
 
@@ -72,7 +78,7 @@ def cut_output(whole: str, *, shape: OutputShape, limit: int, where: str) -> str
         return None if len(whole) <= limit else _if_shorter(head_and_tail(whole, where=where, limit=limit), limit)
     lines = whole.split("\n")
     most_lines = COMMAND_LINES if shape == "command" else len(lines)
-    if len(whole) <= limit and len(lines) <= most_lines and max(map(len, lines)) <= LINE_CHARACTERS:
+    if len(whole) <= limit and len(lines) <= most_lines and max(map(len, lines)) <= LINE_CHARACTERS + _CUT_BEFORE:
         return None
     if len(lines) == 1 and len(whole) > limit:  # one line is no better than plain text
         return _if_shorter(head_and_tail(whole, where=where, limit=limit), limit)
@@ -105,13 +111,28 @@ class _Cutting:
         self._gap = len(_gap(len(lines))) + 1
         opening = max(len(self._opening(len(lines), total)) for total in (len(lines), len(lines) + 1))
         self._characters = max(0, limit - opening - self._gap)
-        self._line = max(_LEAST_CHARACTERS, min(LINE_CHARACTERS, self._characters // 8))
-        self._most_lines = max(2, most_lines - 2)
+        self._line = max(_LEAST_CHARACTERS, min(LINE_CHARACTERS + _CUT_BEFORE, self._characters // 8))
+        self._most_lines = max(2, most_lines - 2) if shape == "command" else len(lines)
+        if shape != "command" and (fitting := self._all_fit()) is not None:
+            self._line = fitting
         self._head_share = HEAD_SHARE if shape == "command" else _LIST_HEAD_SHARE
+
+    def _all_fit(self) -> int | None:
+        """How long lines may be for all of them to fit; `None` if too little would be left of the long ones."""
+        room = self._characters - len(self._lines)
+        lengths = sorted(map(len, self._lines))
+        for number, length in enumerate(lengths):
+            share = room // (len(lengths) - number)
+            if length > share:
+                return min(share, LINE_CHARACTERS + _CUT_BEFORE) if share >= _LEAST_OF_LONG else None
+            room -= length
+        return LINE_CHARACTERS + _CUT_BEFORE
 
     def text(self) -> str:
         """The cut text."""
         lines, shown = self._lines, self._ends(1.0)
+        if shown.head < shown.tail and sum(map(self._cost, lines)) <= self._characters and self._shape != "command":
+            shown = _Shown(len(lines), len(lines))
         if self._shape == "command":
             shown = self._with_reports(shown)
         kept = [*range(shown.head), *shown.reports, *range(shown.tail, len(lines))]
@@ -170,7 +191,8 @@ class _Cutting:
         for number in kept:
             if number > expected:
                 yield _gap(number - expected)
-            yield capped(self._lines[number], REPORT_CHARACTERS if number in reports else self._line)
+            line, most = self._lines[number], REPORT_CHARACTERS if number in reports else self._line
+            yield line if len(line) <= most else capped(line, min(most, LINE_CHARACTERS))
             expected = number + 1
         if expected < len(self._lines):
             yield _gap(len(self._lines) - expected)

@@ -137,7 +137,7 @@ class CallRun:
         self._setting = setting
         self._acting = False
         self._consent = ""
-        self._note = ""
+        self._note = self._odd_arguments = ""
         # The answer has no arguments of a call that a hook wants: they are written with it.
         self._edited: dict[str, Any] | None = dict(called.call.args) if called.in_place_of else None
         self._has_ended = False
@@ -209,6 +209,7 @@ class CallRun:
         setting = self._setting
         progress = Progress(lambda text: self._emit(ToolCallProgress(tool_call_id=self._id, output=text)))
         context = setting.context(self._id, progress.add)
+        self._args, self._odd_arguments = setting.session.tools.understood(tool, self._args)
         tool, args, proposal = await self._agreed(tool, context)
         self._acting = tool.risk in ACTING
         call = msgspec.structs.replace(self.called.call, args=self._args)
@@ -224,8 +225,8 @@ class CallRun:
             output = msgspec.structs.replace(output, summary=f"{output.summary}; {record.deciding}".lstrip("; "))
         if record is not None and record.made:
             response = {**response, "filesThatDoNotCount": await self._asked_about(record.made, context)}
-        if self._note:
-            response = {**response, "note": self._note}
+        if note := "\n".join(filter(None, (self._note, self._odd_arguments))):
+            response = {**response, "note": note}
         return output, await with_memory(setting.session, setting.turn_id, proposal, response), media
 
     async def _asked_about(self, made: Sequence[Made], context: ToolContext) -> str:
