@@ -47,6 +47,8 @@ class FileBytes(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of the whole file; `digest` is that of `data`."""
     links: int = 1
     """Names that the file has; with more than one, some may be outside."""
+    charset: str = ""
+    """The encoding that an `.editorconfig` names for it, where the bytes alone do not tell."""
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_companion.adapters.search.globs import Glob
 from gemini_companion.adapters.search.records import CUT, MAX_TEXT, FileEnd, Record, Records, Seen
+from gemini_companion.adapters.workspace.path_globs import Glob
 
 
 def line_of(text: str, number: int = 7, *, as_bytes: bool = False, submatches: int = 1) -> bytes:

@@ -10,11 +10,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
+import msgspec
+
+from gemini_companion.adapters.files.editorconfig import charset_of
 from gemini_companion.adapters.files.folder import CAN_HOLD, Folder, Strayed, held
 from gemini_companion.adapters.files.links import LinksAndFolders, inside, of_file
 from gemini_companion.adapters.files.names import listed
 from gemini_companion.adapters.files.placing import Placing
 from gemini_companion.adapters.workspace import DiskWorkspace
+from gemini_companion.engine.edits.encoding import is_unknown
 from gemini_companion.tools.ports import FileBytes, Names, Place
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -96,7 +100,10 @@ class DiskFiles(LinksAndFolders):
         if not parts:
             raise IsADirectoryError
         with held(root, parts[:-1], by_descriptor=self.by_descriptor) as folder:
-            return _read(folder, parts[-1], limit)
+            found = _read(folder, parts[-1], limit)
+        if not is_unknown(found.data):
+            return found
+        return msgspec.structs.replace(found, charset=charset_of(root, parts, by_descriptor=self.by_descriptor))
 
     def _write(
         self, folder: Folder, name: str, data: bytes, place: Place, *, expected: str | None, mode: int | None

@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
-from gemini_companion.adapters.search.globs import Glob
 from gemini_companion.adapters.search.program import plain_program
+from gemini_companion.adapters.workspace.path_globs import Glob
 from gemini_companion.tools.paths import parts_below
 from gemini_companion.tools.ports import SearchOptions
 
@@ -28,6 +28,12 @@ _COMMON: Final = (
     "--no-ignore-parent",
     "--glob=!.git",
 )
+
+_NOT_UTF8: Final = (
+    r"(?-u)[\xc0-\xff](?:[\x00-\x7f\xc0-\xff]|$)|(?:^|[\x00-\x7f])[\x80-\xbf]"
+    r"|[\xe0-\xff][\x80-\xbf](?:[\x00-\x7f\xc0-\xff]|$)|[\xc0-\xdf][\x80-\xbf]{2}"
+)
+"""A lead without what follows it, what follows without its lead, too few of those or too many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +117,16 @@ def lines_of(wanted: Wanted, base: str | None, root: str = "") -> list[str]:
 def names_of(program: str, root: str, base: str) -> list[str]:
     """The command that lists the files below a folder, with a NUL behind each."""
     return [program, *_COMMON, "--files", "--null", *_ignore_files(root), "--", _below(root, base)]
+
+
+def not_utf8(wanted: Wanted, base: str, root: str) -> list[str]:
+    """The command that lists the files that have bytes which no text in UTF-8 has, with a NUL behind each."""
+    return [
+        *(wanted.program or "rg", *_COMMON, "--files-with-matches", "--null", "--max-filesize=20M"),
+        *_ignore_files(root),
+        *_kinds(wanted.options.include),
+        *("-e", _NOT_UTF8, "--", _below(root, base)),
+    ]
 
 
 def exclusion(wanted: Wanted) -> Wanted:

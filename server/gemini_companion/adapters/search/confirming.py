@@ -10,10 +10,12 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from gemini_companion.adapters.files.folder import held
+from gemini_companion.adapters.files.editorconfig import charset_of
+from gemini_companion.adapters.files.folder import CAN_HOLD, held
 from gemini_companion.adapters.search.records import CUT
 from gemini_companion.engine.edits.encoding import decoded
 from gemini_companion.tools.paths import innermost, parts_below
+from gemini_companion.tools.tool import ToolRefusal
 
 _MAX_BYTES: Final = 20 * 1024 * 1024
 
@@ -38,6 +40,21 @@ def has_lines(path: str, lines: Iterable[str], folders: Sequence[str]) -> bool:
         if wanted not in text:
             return False
     return True
+
+
+def bytes_of(path: str, folders: Sequence[str]) -> tuple[bytes, str]:
+    """The bytes of a file at an absolute real path, opened from its folder, and the encoding that is declared for it.
+
+    Nothing where it cannot be read. Blocks.
+    """
+    root = innermost(path, folders)
+    if root is None:
+        return b"", ""
+    parts = parts_below(path, root)
+    try:
+        return _read(root, parts), charset_of(root, parts, by_descriptor=CAN_HOLD)
+    except (OSError, ToolRefusal):
+        return b"", ""
 
 
 def _read(root: str, parts: Sequence[str]) -> bytes:

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Final
 
 from gemini_companion.adapters.files.real_names import real_path
-from gemini_companion.adapters.search.commands import Wanted, exclusion, lines_of, names_of
-from gemini_companion.adapters.search.confirming import has_lines
-from gemini_companion.adapters.search.globs import Glob
+from gemini_companion.adapters.search.commands import Wanted, exclusion, lines_of, names_of, not_utf8
+from gemini_companion.adapters.search.confirming import bytes_of, has_lines
 from gemini_companion.adapters.search.program import ripgrep, running
 from gemini_companion.adapters.search.records import Records, Seen
 from gemini_companion.adapters.workspace import DiskWorkspace
+from gemini_companion.adapters.workspace.path_globs import Glob
+from gemini_companion.engine.edits.encoding import decoded, that_have
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.tools.documents import Buffer
 from gemini_companion.tools.paths import innermost, parts_below, shown_path
 from gemini_companion.tools.ports import Found, Line, Place, SearchOptions
@@ -30,6 +33,10 @@ _MOST_UNSAVED: Final = 20
 _BATCH: Final = 256
 """Files that the workspace is asked about at once."""
 _MOST_LISTED: Final = 500_000
+_SECONDS_FOR_OTHERS: Final = 10.0
+_MOST_OTHERS: Final = 200
+"""Files in other encodings than UTF-8 that are searched for letters which these have."""
+_WORDS: Final = re.compile(r"\w+")
 
 
 class _File:
@@ -73,6 +80,8 @@ class RipgrepSearch:
         if len(unsaved) > _MOST_UNSAVED:
             notes.append(f"Of {len(unsaved)} documents with unsaved edits, {_MOST_UNSAVED} were searched as they are.")
         buffers = await self._searched_buffers(unsaved, folders, within, wanted)
+        if not pattern.isascii() and wanted.program is not None:
+            buffers = {**await self._other_encodings(wanted, folders, within, notes), **buffers}
         until = self._monotonic() + SECONDS
         try:
             async with asyncio.timeout(SECONDS):
@@ -216,6 +225,43 @@ class RipgrepSearch:
         verdicts = await self._workspace.admit(list(inside), folders)
         return {path: text for path, text in inside.items() if verdicts[path] is None or _is_asked_for(path, within)}
 
+    async def _other_encodings(
+        self, wanted: Wanted, folders: Sequence[str], within: Place | None, notes: list[str]
+    ) -> dict[str, str]:
+        """The texts of files that are not UTF-8, in which ripgrep would not know what is searched for, by their paths.
+
+        Where the encoding is guessed, one in which the words of the pattern stand in the file is more likely.
+        """
+        paths: list[str] = []
+        until = self._monotonic() + _SECONDS_FOR_OTHERS
+        for root in _searched_roots(folders, within):
+            base = within.path if within is not None else root
+            names = b""
+            try:
+                async with (
+                    asyncio.timeout(max(0.0, until - self._monotonic())),
+                    running(not_utf8(wanted, base, root), cwd=root) as run,
+                ):
+                    async for piece in run.pieces():
+                        names += piece
+                        if names.count(b"\0") > _MOST_OTHERS:
+                            break
+            except TimeoutError:
+                notes.append("Files that are not UTF-8 were not all searched for these letters.")
+            paths += [_joined(root, name) for name in names.split(b"\0")[:-1]]
+        paths = [path for path in paths if wanted.includes(path, within.path if within is not None else folders[0])]
+        if len(paths) > _MOST_OTHERS:
+            notes.append(f"Of the files that are not UTF-8, {_MOST_OTHERS} were searched for these letters.")
+            paths = paths[:_MOST_OTHERS]
+        verdicts = await self._workspace.admit(paths, folders)
+        shown = [path for path in paths if verdicts[path] is None or _is_asked_for(path, within)]
+        words = [word for word in _WORDS.findall(wanted.pattern) if not word.isascii()]
+        texts, guessed = await asyncio.to_thread(_read_otherwise, shown, folders, words)
+        if guessed:
+            told = ", ".join(one_line(shown_path(path, folders)) for path in guessed[:10])
+            notes.append(f"The encoding of these files is guessed, so something may be missing: {told}.")
+        return texts
+
     async def _exclude(self, wanted: Wanted, cwd: str, files: list[_File], notes: list[str]) -> None:
         """Take out the matches that another pattern matches too, and what was shown around them alone."""
         lines = [line for file in files for line in file.lines]
@@ -259,6 +305,26 @@ def _found(files: Sequence[_File], folders: Sequence[str], limit: int, notes: Se
                 return Found(lines=tuple(lines), is_truncated=True, note=" ".join(notes))
             lines.append(Line(path=shown, number=line.number, text=line.text, is_match=line.is_match))
     return Found(lines=tuple(lines), note=" ".join(notes))
+
+
+def _read_otherwise(
+    paths: Sequence[str], folders: Sequence[str], words: Sequence[str]
+) -> tuple[dict[str, str], list[str]]:
+    """Texts by path, and the paths of those whose encoding is a guess that no word of the pattern confirms. Blocks."""
+    texts: dict[str, str] = {}
+    guessed: list[str] = []
+    for path in paths:
+        data, charset = bytes_of(path, folders)
+        text = decoded(data, charset) if data else None
+        if text is None:
+            continue
+        if text.encoded.is_guessed and not any(word in text.text for word in words):
+            likelier = next(that_have(data, words), None)
+            if likelier is None:
+                guessed.append(path)
+            text = likelier or text
+        texts[path] = text.text
+    return texts, guessed
 
 
 def _joined(root: str, name: bytes) -> str:

@@ -1,15 +1,21 @@
-"""The bytes of a text file as text, and back again byte for byte."""
+"""The bytes of a text file as text, and back again byte for byte.
+
+What a file is written in is known by its byte order mark, because it is UTF-8, by what it says of itself in its first
+lines, by what is declared for it (`.editorconfig`), or by the text that an editor has of it. Else it is guessed, by
+charset-normalizer, and whoever writes it asks first.
+"""
 
 from __future__ import annotations
 
 import codecs
-from typing import Final, Literal, TypeAlias
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Final
 
 import msgspec
 
-Encoding: TypeAlias = Literal["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "latin-1"]
-
-_MARKS: Final[tuple[tuple[bytes, Encoding], ...]] = (
+_MARKS: Final[tuple[tuple[bytes, str], ...]] = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it starts with
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -21,14 +27,30 @@ _WITHOUT_CONTROLS: Final = dict.fromkeys(_CONTROLS)
 _CONTROL_SHARE: Final = 0.02
 """A text in an unknown encoding with a larger share of control characters is taken for binary."""
 _LOOKED_AT: Final = 65_536
+LEGACY: Final = (
+    *("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1252", "cp1251", "koi8_r", "cp1250", "cp1253", "cp1254"),
+    *("cp1255", "cp1256", "cp1257", "cp874", "iso8859_2", "iso8859_15", "cp866"),
+)
+"""What text files are in that are neither UTF-8 nor UTF-16: what is guessed is among these, of equally
+likely ones the first."""
+_ASCII: Final = bytes((*range(0x20, 0x7F), 9, 10, 13))
+_WIDE: Final = frozenset({"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,39}")
+_SAID: Final = re.compile(
+    rb"(?:coding|charset)(?:[ \t]{0,3}[:=][ \t]{0,3}[\"']?|[ \t]{1,3}[\"'])([A-Za-z0-9][A-Za-z0-9_.:-]{0,39})"
+)
+"""As editors, Python, XML, HTML and CSS have it: `coding: gbk`, `fileencoding=gbk`, `charset="gbk"`."""
 
 
 class Encoded(msgspec.Struct, frozen=True, kw_only=True):
     """How a text is written down."""
 
-    encoding: Encoding = "utf-8"
+    encoding: str = "utf-8"
+    """The name of one of Python's codecs."""
     mark: bytes = b""
     """The byte order mark, if it has one."""
+    is_guessed: bool = False
+    """Nothing says that it is so."""
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,24 +60,116 @@ class Text(msgspec.Struct, frozen=True, kw_only=True):
     encoded: Encoded = Encoded()
 
 
-def decoded(data: bytes) -> Text | None:
-    """The whole file as text; `None` if it is no text. What comes back encodes to exactly these bytes."""
+def decoded(data: bytes, declared: str = "") -> Text | None:
+    """The whole file as text; `None` if it is no text. What comes back encodes to exactly these bytes.
+
+    `declared` is the encoding that is said to be that of the file, from outside of it; the file's own word wins.
+    """
     mark, encoding = next((known for known in _MARKS if data.startswith(known[0])), (b"", None))
     if encoding is not None:
-        try:
-            return Text(text=_strictly(data[len(mark) :], encoding), encoded=Encoded(encoding=encoding, mark=mark))
-        except UnicodeError:
-            return None
+        text = _read(data[len(mark) :], encoding)
+        return None if text is None else Text(text=text, encoded=Encoded(encoding=encoding, mark=mark))
+    named = [known for name in (_said(data), declared) if (known := usable(name)) is not None]
     if b"\0" in data:
-        return _without_mark(data)
+        return next(_texts(data, (name for name in named if name in _WIDE)), None) or _without_mark(data)
+    named = [name for name in named if name not in _WIDE]
     try:
-        return Text(text=data.decode("utf-8"))
+        text = data.decode("utf-8")
     except UnicodeError:
         pass
+    else:  # ASCII is what is declared, for what may be written into it
+        return (next(_texts(data, named), None) if data.isascii() else None) or Text(text=text)
+    if (known := next(_texts(data, named), None)) is not None:
+        return known
     looked_at = data[:_LOOKED_AT]
     if len(looked_at) - len(looked_at.translate(None, _CONTROLS)) > _CONTROL_SHARE * len(looked_at):
         return None
-    return Text(text=data.decode("latin-1"), encoded=Encoded(encoding="latin-1"))
+    guessed = next(_texts(data, (*_guesses(data), "latin-1")))
+    return msgspec.structs.replace(guessed, encoded=msgspec.structs.replace(guessed.encoded, is_guessed=True))
+
+
+def is_unknown(data: bytes) -> bool:
+    """Whether the bytes alone do not say what they are written in: all ASCII, or no UTF-8."""
+    if data.isascii():
+        return True
+    try:
+        data.decode("utf-8")
+    except UnicodeError:
+        return not data.startswith(tuple(mark for mark, _ in _MARKS))
+    return False
+
+
+def that_gives(data: bytes, text: str, more: Iterable[str] = ()) -> Encoded | None:
+    """The encoding in which the bytes are this text, which an editor has of them; `None` where none is known."""
+    wanted = text.replace("\r\n", "\n")
+    for found in _texts(data, (*more, *LEGACY)):
+        if found.text.replace("\r\n", "\n") == wanted:
+            return found.encoded
+    return None
+
+
+def that_have(data: bytes, words: Iterable[str]) -> Iterator[Text]:
+    """The file in each of the usual encodings in which one of these words stands in its bytes."""
+    wanted = list(words)
+    for name in LEGACY:
+        for word in wanted:
+            try:
+                stands = word.encode(name) in data
+            except UnicodeError:
+                continue
+            if stands:
+                yield from _texts(data, (name,))
+                break
+
+
+@cache
+def usable(name: str) -> str | None:
+    """The codec of an encoding's name; `None` for what is none, and for those in which ASCII is not ASCII."""
+    if name.lower() in ("", "utf-8-bom", "utf-7", "unset") or _NAME.fullmatch(name) is None:
+        return None
+    try:
+        known = codecs.lookup(name)
+        if (
+            known.name in _WIDE
+            or _ASCII.decode(known.name).encode(known.name) == _ASCII == _ASCII.decode(known.name).encode()
+        ):
+            return known.name
+    except (LookupError, UnicodeError, TypeError, AttributeError, ValueError):
+        pass
+    return None
+
+
+def _said(data: bytes) -> str:
+    """What a text says of its own encoding in its first two lines, or in the head of its markup."""
+    head = data[:1_024]
+    if not head.lstrip().startswith(b"<"):
+        head = b"\n".join(head.split(b"\n")[:2])
+    found = _SAID.search(head)
+    return found[1].decode("ascii") if found else ""
+
+
+def _guesses(data: bytes) -> Iterator[str]:
+    """What the bytes may be written in, the likeliest first."""
+    from charset_normalizer import from_bytes  # takes a while to be loaded, and few files need it
+
+    sample = data[:_LOOKED_AT]
+    if len(sample) < len(data):
+        sample = sample[: sample.rfind(b"\n") + 1] or sample
+    matches = from_bytes(sample, cp_isolation=list(LEGACY), enable_fallback=False)
+    ranked = [
+        (match.chaos, -match.coherence, LEGACY.index(name))
+        for match in matches
+        for name in match.could_be_from_charset
+        if name in LEGACY
+    ]
+    yield from (LEGACY[number] for _, _, number in sorted(ranked))
+
+
+def _texts(data: bytes, names: Iterable[str]) -> Iterator[Text]:
+    """The bytes in each of the encodings in which they are a text that encodes to them."""
+    for name in names:
+        if (text := _read(data, name)) is not None:
+            yield Text(text=text, encoded=Encoded(encoding=name))
 
 
 def encode(text: str, encoded: Encoded) -> bytes:
@@ -63,11 +177,12 @@ def encode(text: str, encoded: Encoded) -> bytes:
     return encoded.mark + text.encode(encoded.encoding)
 
 
-def _strictly(data: bytes, encoding: Encoding) -> str:
-    text = data.decode(encoding)
-    if text.encode(encoding) != data:  # pragma: no cover - no codec of the table does that
-        raise UnicodeError
-    return text
+def _read(data: bytes, encoding: str) -> str | None:
+    try:
+        text = data.decode(encoding)
+        return text if text.encode(encoding) == data else None
+    except (UnicodeError, ValueError):
+        return None
 
 
 def _without_mark(data: bytes) -> Text | None:
@@ -76,12 +191,11 @@ def _without_mark(data: bytes) -> Text | None:
         return None
     looked_at = data[:_LOOKED_AT]
     even, odd = looked_at[::2].count(0), looked_at[1::2].count(0)
-    encoding: Encoding = "utf-16-le" if odd > even else "utf-16-be"
+    encoding = "utf-16-le" if odd > even else "utf-16-be"
     if min(even, odd) > 0 or max(even, odd) < 0.4 * (len(looked_at) / 2):
         return None
-    try:
-        text = _strictly(data, encoding)
-    except UnicodeError:
+    text = _read(data, encoding)
+    if text is None:
         return None
     start = text[:_LOOKED_AT]
     if len(start) - len(start.translate(_WITHOUT_CONTROLS)) > _CONTROL_SHARE * len(start):

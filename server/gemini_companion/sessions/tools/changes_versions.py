@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gemini_companion.engine.edits.encoding import Encoded, decoded, encode
+from gemini_companion.engine.edits.encoding import Encoded, decoded, encode, that_gives
 from gemini_companion.engine.history.tool_entries import MAX_VERSION, FileVersion
 from gemini_companion.tools.documents import Buffer
 from gemini_companion.tools.ports import EditorPort, FileBytes, FileSystem, Place
@@ -121,6 +121,10 @@ def caught_up(before: Look, now: Look) -> Look:
 def on_disk(text: str, like: Version | None) -> bytes:
     """The bytes of a text, in the encoding of a version of its file."""
     known = None if like is None or like.data is None else decoded(like.data)
+    if like is not None and like.data is not None and (known is None or known.encoded.is_guessed):
+        encoded = that_gives(like.data, text)
+        if encoded is not None:
+            return like.data  # whatever the editor read it as
     encoded = known.encoded if known is not None else Encoded()
     try:
         return encode(text, encoded)

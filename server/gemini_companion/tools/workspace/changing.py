@@ -10,6 +10,7 @@ import msgspec
 from gemini_companion.engine.edits.diffs import counts, file_diff, text_diff
 from gemini_companion.engine.edits.encoding import Encoded, encode
 from gemini_companion.engine.edits.lines import with_line_feeds
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.history.tool_entries import MAX_VERSION
 from gemini_companion.engine.ide_context.secrets import mask_secrets
 from gemini_companion.tools.documents import EditAnswer
@@ -21,6 +22,7 @@ from gemini_companion.tools.workspace.loading import Loaded, Seen, load
 from gemini_companion.tools.workspace.places import found
 
 _MASK: Final = "[masked: "
+_DECLARE: Final = "If its text is not shown rightly, say no, and name its charset in a .editorconfig."
 _DIFF_LINES: Final = 80
 """Lines of a diff that the model is shown."""
 
@@ -64,8 +66,12 @@ async def text_now(place: Place, context: ToolContext) -> Loaded | None:
     return now
 
 
-async def proposal_of(change: Change, verb: str, context: ToolContext, *, warnings: tuple[str, ...] = ()) -> Proposal:
-    """What is proposed to the person. Raises `ToolRefusal` if nothing would change."""
+async def proposal_of(
+    change: Change, verb: str, context: ToolContext, *, seen: Seen | None = None, warnings: tuple[str, ...] = ()
+) -> Proposal:
+    """What is proposed to the person. Raises `ToolRefusal` if nothing would change, or if the file's encoding lacks a
+    character.
+    """
     place, before = change.place, change.before
     old = None if before is None else before.text
     if old == change.after:
@@ -75,6 +81,15 @@ async def proposal_of(change: Change, verb: str, context: ToolContext, *, warnin
             f"The text has {_MASK}…], which stands for a secret that was not shown to you, and would take its place."
             " Change only the lines around it, with replace."
         )
+    if not (change.encoded.is_guessed and context.ports.editor.buffer(place.path) is not None):
+        _data(change)  # of an open file the editor knows the encoding
+    asks: list[str] = []
+    if before is not None and before.disk is not None and not before.disk.mode & 0o222:
+        asks.append("it is read-only")
+        warnings = (*warnings, f"{place.shown} is read-only. It stays so, with the new text.")
+    if change.encoded.is_guessed and (seen is None or not seen.is_agreed(place, change.encoded)):
+        asks.append("the file's encoding is guessed")
+        warnings = (*warnings, f"{place.shown} is written as {change.encoded.encoding}, which is guessed. {_DECLARE}")
     is_executable = before is not None and before.disk is not None and bool(before.disk.mode & 0o111)
     guard = context.ports.guard(place.path, place.root or "", is_executable=is_executable)
     old_text = None if old is None else with_line_feeds(old)
@@ -94,14 +109,19 @@ async def proposal_of(change: Change, verb: str, context: ToolContext, *, warnin
         diff=diff,
         warnings=(*((f"{place.shown}: {guard}.",) if guard else ()), *warnings),
         irreversible=_irreversible(before),
+        asks=" and ".join(asks),
         state=change,
     )
 
 
-async def carried_out(change: Change, context: ToolContext, done: str) -> ToolOutput:
+async def carried_out(change: Change, context: ToolContext, done: str, seen: Seen | None = None) -> ToolOutput:
     """Write a change whose `before` is the file's text now. Raises `ToolRefusal` if it is not."""
     place, before = change.place, change.before
     notes = list(change.notes)
+    if change.encoded.is_guessed and seen is not None:
+        seen.agree(place, change.encoded)
+    if before is not None and before.disk is not None and not before.disk.mode & 0o222:
+        notes.append("The file is read-only, and still is.")
     buffer = context.ports.editor.buffer(place.path)
     if buffer is not None and buffer.is_dirty and (before is None or buffer.text != before.text):
         raise _refused(place.shown)  # it was typed in while the file was looked at: the edit would take that back
@@ -115,8 +135,7 @@ async def carried_out(change: Change, context: ToolContext, done: str) -> ToolOu
             f"{place.shown} has unsaved edits in the editor, which did not take this one. Nothing was changed."
         )
     else:
-        data, note = _data(change)
-        notes += note
+        data = _data(change)
         expected = before.disk.digest if before is not None and before.disk is not None else None
         await context.ports.files.write(place, data, expected=expected)
     after = with_line_feeds(change.after)
@@ -162,14 +181,14 @@ async def _onto_disk(change: Change, context: ToolContext) -> str:
         )
     if await context.ports.editor.save(place.path):
         return "It is in the user's editor, which has the file open, and saved."
-    data, notes = _data(change)
+    data = _data(change)
     try:
         await context.ports.files.write(place, data, expected=before.disk.digest)
     except ToolRefusal:  # the editor has saved it by itself, or somebody else has written it
         now = await text_now(place, context)
         if now is None or now.is_unsaved:
             return "It is in the user's editor, which has the file open; the disk follows when they save it."
-    return " ".join(["It is in the user's editor, which has the file open, and on the disk.", *notes])
+    return "It is in the user's editor, which has the file open, and on the disk."
 
 
 def is_as_before(now: Loaded | None, before: Loaded | None) -> bool:
@@ -215,9 +234,14 @@ def _masked_diff(before: str, after: str) -> str:
     return mask_secrets(text_diff(before, after, lines=_DIFF_LINES))[0]
 
 
-def _data(change: Change) -> tuple[bytes, list[str]]:
+def _data(change: Change) -> bytes:
+    """The bytes that the file is to have. Raises `ToolRefusal` if its encoding has none for a character."""
     try:
-        return encode(change.after, change.encoded), []
-    except UnicodeEncodeError:
-        note = f"The file was {change.encoded.encoding}, which lacks some of these characters: it is UTF-8 now."
-        return encode(change.after, Encoded()), [note]
+        return encode(change.after, change.encoded)
+    except UnicodeEncodeError as lacking:
+        sign, name = change.after[lacking.start], change.encoded.encoding
+        told = f"{name}, by a guess (a .editorconfig can name its charset)" if change.encoded.is_guessed else name
+        raise ToolRefusal(
+            f"{change.place.shown} is in {told}, which has no {one_line(sign)!r} (U+{ord(sign):04X}). Nothing was"
+            f" written. Use characters that {name} has, or ask the user to convert the file to UTF-8 first."
+        ) from None

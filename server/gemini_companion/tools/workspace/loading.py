@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 from collections import OrderedDict
 from typing import Final
 
 import msgspec
 
-from gemini_companion.engine.edits.encoding import Encoded, Text, decoded
+from gemini_companion.engine.edits.encoding import Encoded, Text, decoded, that_gives
 from gemini_companion.tools.documents import Buffer
 from gemini_companion.tools.ports import FileBytes, Place
 from gemini_companion.tools.tool import ToolContext, ToolRefusal
@@ -40,11 +41,14 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Seen:
-    """What the model was shown of files, so that it can be told what has changed since. In memory only, bounded."""
+    """What the model was shown of files, so that it can be told what has changed since; and in which folders the person
+    agreed to write files in which guessed encoding. In memory only, bounded.
+    """
 
     def __init__(self, most: int = 8_000_000) -> None:
         self._texts: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._vouched: OrderedDict[tuple[str, str], tuple[str, str]] = OrderedDict()
+        self._agreed: set[tuple[str, str]] = set()
         self._most = most
         self._size = 0
 
@@ -67,6 +71,14 @@ class Seen:
         """True if the person was shown a change of exactly this text with this call."""
         return self._vouched.get((context.session_id, context.call_id)) == (place.path, digest_of(text))
 
+    def agree(self, place: Place, encoded: Encoded) -> None:
+        """The person let a file of this folder be written in an encoding that was guessed."""
+        self._agreed.add((os.path.dirname(place.path), encoded.encoding))
+
+    def is_agreed(self, place: Place, encoded: Encoded) -> bool:
+        """Whether they did."""
+        return (os.path.dirname(place.path), encoded.encoding) in self._agreed
+
     def last(self, context: ToolContext, place: Place) -> str | None:
         """The text as it was last shown or written; `None` if that is not known."""
         return self._texts.get((context.session_id, place.path))
@@ -81,17 +93,21 @@ async def load(place: Place, context: ToolContext) -> Loaded:
     """The text of a file. Raises `ToolRefusal` if it is too large or no text."""
     buffer = unsaved(place, context)
     disk = await context.ports.files.read(place, limit=MAX_BYTES)
-    return await loaded(place, disk, buffer)
+    return await loaded(place, disk, buffer, context)
 
 
-async def loaded(place: Place, disk: FileBytes, buffer: Buffer | None) -> Loaded:
+async def loaded(place: Place, disk: FileBytes, buffer: Buffer | None, context: ToolContext) -> Loaded:
     """The text of bytes that were read, or of the buffer before them."""
     if disk.size > MAX_BYTES:
         raise ToolRefusal(
             f"{place.shown} has {disk.size / 1024**2:.1f} MB, over the {MAX_BYTES // 1024**2} MB that are read."
             " grep_search finds lines in it."
         )
-    text = await asyncio.to_thread(decoded, disk.data)
+    text = await asyncio.to_thread(decoded, disk.data, disk.charset)
+    opened = context.ports.editor.buffer(place.path)
+    if (text is None or text.encoded.is_guessed) and opened is not None and not opened.is_dirty:
+        encoded = await asyncio.to_thread(that_gives, disk.data, opened.text)  # the editor knows how to read it
+        text = text if encoded is None else Text(text=disk.data.decode(encoded.encoding), encoded=encoded)
     if buffer is not None:
         encoded = text.encoded if text is not None else Encoded()
         is_unsaved = text is None or text.text != buffer.text  # an editor that just opened it may count as unsaved

@@ -67,7 +67,7 @@ class ReadFile:
                 summary=f"{kind}, {disk.size:,} bytes",
                 source=f"{place.path} {disk.digest}",
             )
-        file = await loaded(place, disk, buffer)
+        file = await loaded(place, disk, buffer, context)
         excerpt = await asyncio.to_thread(shown, file.text, args.start_line, args.end_line, masks=not place.is_secret)
         if not excerpt.of:
             return ToolOutput(output=f"{place.shown} is empty.", summary="empty", source=f"{place.path} {file.digest}")

@@ -163,7 +163,7 @@ class ReadManyFiles:
             read.media.append(await asyncio.to_thread(media_part, place, kind, disk))
             read.texts.append(f"--- {place.shown} ---\n[attached, {kind}]")
         else:
-            file = await loaded(place, disk, buffer)
+            file = await loaded(place, disk, buffer, context)
             excerpt = await asyncio.to_thread(shown, file.text, None, None, masks=not place.is_secret)
             text = excerpt.text
             notes = excerpt.notes()

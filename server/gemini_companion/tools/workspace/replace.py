@@ -81,11 +81,11 @@ class Replace:
             if args.old_string:
                 raise ToolRefusal(f"{place.shown} does not exist. To make it, call with an empty old_string.")
             return await proposal_of(
-                Change(place=place, before=None, after=well_formed(args.new_string)), "Create", context
+                Change(place=place, before=None, after=well_formed(args.new_string)), "Create", context, seen=self._seen
             )
         change = await self._change(args, place, before, context)
         self._seen.vouch(context, place, before.text)
-        return await proposal_of(change, "Edit", context)
+        return await proposal_of(change, "Edit", context, seen=self._seen)
 
     async def run(self, args: ReplaceArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
         """Make the change; in a text that has changed meanwhile too, if the place is still there."""
@@ -101,7 +101,7 @@ class Replace:
             note = "The file had changed since the question was asked; the text was found again in what it is now."
             change = msgspec.structs.replace(again, notes=(*again.notes, note))
         what = "created" if change.before is None else "edited"
-        output = await carried_out(change, context, f"Applied: {what} {change.place.shown}.")
+        output = await carried_out(change, context, f"Applied: {what} {change.place.shown}.", self._seen)
         await self._note(args, change, context)
         return output
 

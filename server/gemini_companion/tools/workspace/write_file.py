@@ -62,7 +62,7 @@ class WriteFile:
         content = well_formed(args.content)
         if before is None:
             return await proposal_of(
-                Change(place=place, before=None, after=content, encoded=Encoded()), "Create", context
+                Change(place=place, before=None, after=content, encoded=Encoded()), "Create", context, seen=self._seen
             )
         since = await changed_since(before.text, place, context, self._seen)
         if since and not self._seen.is_vouched(context, place, before.text):
@@ -76,7 +76,7 @@ class WriteFile:
         if self._seen.last(context, place) is None:
             warnings = ("The model has not read this file before.",)
         change = Change(place=place, before=before, after=after, encoded=before.encoded)
-        return await proposal_of(change, "Overwrite", context, warnings=warnings)
+        return await proposal_of(change, "Overwrite", context, seen=self._seen, warnings=warnings)
 
     async def run(self, args: WriteFileArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
         """Write it, if the file is still as it was."""
@@ -87,6 +87,8 @@ class WriteFile:
             )
         done = "Applied: created" if change.before is None else "Applied: wrote"
         lines = change.after.count("\n") + (not change.after.endswith("\n") and bool(change.after))
-        output = await carried_out(change, context, f"{done} {change.place.shown}, {counted(lines, 'line')}.")
+        output = await carried_out(
+            change, context, f"{done} {change.place.shown}, {counted(lines, 'line')}.", self._seen
+        )
         self._seen.note(context, change.place, with_line_feeds(change.after))
         return output
