@@ -57,13 +57,6 @@ async def test_mode_encoding_mark_and_endings_are_kept(desk: Desk, root: Path):
     assert path.read_bytes() == b"\xe4 \r \xfc\r\nz"
 
 
-async def test_what_an_encoding_lacks_makes_the_file_utf_8_and_is_said(desk: Desk, root: Path):
-    path = write(root / "a.txt", b"\xe4\n")
-    edited = await desk.call("replace", file_path="a.txt", old_string="ä", new_string="→ä")
-    assert path.read_text("utf-8") == "→ä\n"
-    assert "it is UTF-8 now" in edited.output
-
-
 async def test_an_edit_says_where_it_was_made(desk: Desk, root: Path):
     path = write(root / "a.py", "one\ntwo\nthree\n")
     edited = await desk.call("replace", file_path="a.py", old_string="two\n", new_string="2\n2b\n")
