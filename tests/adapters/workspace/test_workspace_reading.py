@@ -38,18 +38,31 @@ async def test_an_empty_file_is_an_empty_text(tmp_path: Path):
 BINARY = [
     b"GIF89a\x00\x01",
     bytes(range(128, 256)) * 9,
-    "日本語のテキスト".encode("shift-jis") * 9,
     "abc".encode("utf-16-le"),
 ]
 
 
-@pytest.mark.parametrize("data", BINARY, ids=["image", "noise", "shift-jis", "utf-16 without a mark"])
+@pytest.mark.parametrize("data", BINARY, ids=["image", "noise", "utf-16 without a mark"])
 async def test_what_is_no_utf_8_text_is_not_read(tmp_path: Path, data: bytes):
     assert await read(tmp_path / "a", data) is None
 
 
 async def test_a_few_strange_bytes_are_replaced(tmp_path: Path):
-    assert await read(tmp_path / "a", "a naïve old text".encode("latin-1")) == "a na\ufffdve old text"
+    assert await read(tmp_path / "a", "déjà vu à l’été ".encode() + b"\xff") == "déjà vu à l’été \ufffd"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("a naïve old text", "latin-1"),
+        ("日本語のテキスト\n" * 9, "shift-jis"),
+        ("// 在中国的软件项目里，很多旧的源文件仍然使用国标编码保存。\n" * 3, "gbk"),
+        ("# coding: koi8-r\n# да\n", "koi8-r"),
+    ],
+)
+async def test_a_text_in_another_encoding_is_read_in_it(tmp_path: Path, text: str, encoding: str):
+    assert await read(tmp_path / "a", text.encode(encoding)) == text
+    assert (await read(tmp_path / "a", text.encode(encoding) * 40, 300) or "").startswith(text[:20])
 
 
 @pytest.mark.parametrize("text", ["x" * 50, "é" * 50, "😀" * 50])

@@ -186,3 +186,16 @@ async def test_a_text_is_replaced_as_it_was_shown_with_its_escapes(root: Path) -
     path = write(root / "a.log", b"\x1b[31mred\x1b[0m\n")
     await Desk(root).call("replace", file_path="a.log", old_string=r"\x1b[31mred", new_string=r"\x1b[32mgreen")
     assert path.read_bytes() == b"\x1b[32mgreen\x1b[0m\n"
+
+
+@pytest.mark.process
+@encodings
+@pytest.mark.parametrize("program", [None, "slow"])
+async def test_a_line_found_by_its_ascii_is_shown_in_the_files_encoding(
+    root: Path, encoding: str, program: str | None
+) -> None:
+    text = TEXTS[encoding].replace("\n", " needle\n", 1)
+    write(root / "a.c", text.encode(encoding))
+    desk = Desk(root, find_program=(lambda: None) if program else None)
+    found = (await desk.call("grep_search", pattern="needle")).output.split("\n")
+    assert found[2] == f"1: {text.splitlines()[0]}"

@@ -4,6 +4,7 @@ Its input is a JSON object of options, a NUL, and the paths to search, each with
 text itself. It writes what `rg --json` writes.
 """
 
+import base64
 import json
 import os
 import re
@@ -45,10 +46,12 @@ def read(path: bytes) -> "bytes | None":
 
 def search(path: str, data: bytes, pattern: "re.Pattern[str]", wish: "dict[str, Any]") -> None:
     """Write the records of one file."""
+    encoding = "utf-8"
     try:
-        text = data.decode("utf-8")
+        text = data.decode(encoding)
     except UnicodeDecodeError:
-        text = data.decode("latin-1")
+        encoding = "latin-1"
+        text = data.decode(encoding)
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -56,7 +59,10 @@ def search(path: str, data: bytes, pattern: "re.Pattern[str]", wish: "dict[str, 
     if records:
         write({"type": "begin", "data": {"path": {"text": path}}})
         for kind, number in records:
-            data_of_line = {"path": {"text": path}, "lines": {"text": lines[number]}, "line_number": number + 1}
+            line = lines[number]
+            as_bytes = encoding != "utf-8" and not line.isascii()  # as ripgrep writes what is no UTF-8
+            shown = {"bytes": base64.b64encode(line.encode(encoding)).decode()} if as_bytes else {"text": line}
+            data_of_line = {"path": {"text": path}, "lines": shown, "line_number": number + 1}
             write({"type": kind, "data": data_of_line})
         write({"type": "end", "data": {"path": {"text": path}}})
 

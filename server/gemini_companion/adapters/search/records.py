@@ -26,6 +26,8 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     text: str
     is_match: bool
+    is_bytes: bool = False
+    """It is no UTF-8: each character of the text is a byte."""
 
 
 class FileEnd(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +116,10 @@ class Records:
                 return FileEnd(path=self._path)
             elif record.type in ("match", "context") and record.data.lines is not None:
                 text, is_match = cut(_text(record.data.lines)), record.type == "match"
-                return Seen(path=self._path, number=record.data.line_number, text=text, is_match=is_match)
+                is_bytes = record.data.lines.text is None
+                return Seen(
+                    path=self._path, number=record.data.line_number, text=text, is_match=is_match, is_bytes=is_bytes
+                )
         except (msgspec.MsgspecError, ValueError):
             pass
         return None
@@ -164,8 +169,4 @@ def _bytes(written: _Written) -> bytes:
 def _text(written: _Written) -> str:
     if written.text is not None:
         return written.text
-    data = base64.b64decode(written.bytes)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+    return base64.b64decode(written.bytes).decode("latin-1")

@@ -13,11 +13,13 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Final
 
+import msgspec
+
 from gemini_companion.adapters.files.real_names import real_path
 from gemini_companion.adapters.search.commands import Wanted, exclusion, lines_of, names_of, not_utf8
 from gemini_companion.adapters.search.confirming import bytes_of, has_lines
 from gemini_companion.adapters.search.program import ripgrep, running
-from gemini_companion.adapters.search.records import Records, Seen
+from gemini_companion.adapters.search.records import CUT, Records, Seen
 from gemini_companion.adapters.workspace import DiskWorkspace
 from gemini_companion.adapters.workspace.path_globs import Glob
 from gemini_companion.engine.edits.encoding import decoded, that_have
@@ -209,9 +211,7 @@ class RipgrepSearch:
             return []
         verdicts = await self._workspace.admit([file.path for file in files], folders)
         shown = [file for file in files if verdicts[file.path] is None or _is_asked_for(file.path, within)]
-        return await asyncio.to_thread(
-            lambda: [file for file in shown if has_lines(file.path, [line.text for line in file.lines], folders)]
-        )
+        return await asyncio.to_thread(lambda: [file for file in shown if _is_confirmed(file, folders)])
 
     async def _searched_buffers(
         self, unsaved: Sequence[Buffer], folders: Sequence[str], within: Place | None, wanted: Wanted
@@ -278,6 +278,24 @@ class RipgrepSearch:
             file.lines = [line for line in file.lines if next(left) not in dropped or not line.is_match]
             if not any(line.is_match for line in file.lines):
                 file.lines = []
+
+
+def _is_confirmed(file: _File, folders: Sequence[str]) -> bool:
+    """Whether the file has these lines. What is no UTF-8 is then read in the file's encoding. Blocks."""
+    if not has_lines(file.path, [line.text for line in file.lines], folders):
+        return False
+    if any(line.is_bytes for line in file.lines):
+        data, charset = bytes_of(file.path, folders)
+        text = decoded(data, charset) if data else None
+        if text is not None:
+            file.lines = [_in(line, text.encoded.encoding) if line.is_bytes else line for line in file.lines]
+    return True
+
+
+def _in(line: Seen, encoding: str) -> Seen:
+    whole = line.text.removesuffix(CUT)
+    text = whole.encode("latin-1").decode(encoding, "replace")
+    return msgspec.structs.replace(line, text=text + line.text[len(whole) :])
 
 
 def _is_asked_for(path: str, within: Place | None) -> bool:

@@ -6,6 +6,8 @@ import codecs
 import os
 import stat
 
+from gemini_companion.engine.edits.encoding import decoded
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it starts with
@@ -42,8 +44,8 @@ def read_bytes(path: str, limit: int) -> bytes | None:
 def read_text(path: str, limit: int) -> str | None:
     """The first `limit` characters of a text file, without its byte order mark; `None` if it is no readable text.
 
-    The encoding is UTF-8, or that of the mark. A few bytes that are not UTF-8 become U+FFFD; a NUL or many such bytes
-    mean that it is no text.
+    The encoding is UTF-8, or that of the mark; a few bytes that are not UTF-8 become U+FFFD. Where most are not, it is
+    the one that the text says it has, or that is guessed; a NUL, or bytes in no encoding, mean that it is no text.
     """
     size = 4 * max(0, limit) + 4  # the longest character and the longest mark have four bytes
     data = read_bytes(path, size)
@@ -55,6 +57,11 @@ def read_text(path: str, limit: int) -> str | None:
     data = data[len(mark) :]
     # Not final if the file is longer: the last character may be cut.
     text = codecs.getincrementaldecoder(encoding)("replace").decode(data, final=len(data) + 4 < size)
-    if text.count("\ufffd") > _STRANGE_SHARE * len(text):
+    strange = text.count("\ufffd")
+    if strange and not mark and 2 * strange > len(text) - len(text.encode("ascii", "ignore")):  # mostly no UTF-8
+        other = decoded(data if len(data) + 4 < size else data[: data.rfind(b"\n") + 1])
+        if other is not None and other.encoded.encoding not in ("utf-8", "latin-1"):
+            return other.text[: max(0, limit)]
+    if strange > _STRANGE_SHARE * len(text):
         return None
     return text[: max(0, limit)]
