@@ -235,3 +235,20 @@ def test_a_place_in_another_form_is_a_whole_number_of_signs_with_their_marks(tex
         if isinstance(match, Match) and match.how == "form":
             (span,) = match.spans
             assert unicodedata.normalize("NFC", text[span.start : span.end]) == old
+
+
+DECLARED = st.sampled_from(
+    ["", "gbk", "latin1", "utf-8-bom", "utf-16le", "cp037", "utf-7", "rot13", "hex", "idna", "iso2022_jp"]
+)
+PIECES = st.sampled_from(
+    [b"coding: gbk\n", b"\xff\xfe", b"\0", b"\xb1\xe4\xc1\xbf", b"caf\xe9 ", b"\x1b$B", "é".encode(), b"a\n"]
+)
+
+
+@given(st.binary(max_size=200) | st.lists(PIECES, max_size=12).map(b"".join), DECLARED | st.text(max_size=12))
+def test_whatever_is_said_of_its_encoding_a_file_comes_back_byte_for_byte(data: bytes, declared: str) -> None:
+    text = decoded(data, declared)
+    if text is not None:
+        assert encode(text.text, text.encoded) == data
+        if text.encoded.encoding not in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
+            assert encode(text.text + "a", text.encoded).endswith(b"a")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Final
 
 from gemini_companion.adapters.files.folder import held
@@ -13,7 +14,7 @@ from gemini_companion.tools.tool import ToolRefusal
 
 NAME: Final = ".editorconfig"
 _MOST_BYTES: Final = 65_536
-_MOST_SECTIONS: Final = 200
+_MOST_SECTIONS: Final = 50
 
 
 def charset_of(root: str, parts: Sequence[str], *, by_descriptor: bool) -> str:
@@ -63,8 +64,14 @@ def _sections(text: str) -> Iterator[tuple[str | None, dict[str, str]]]:
     yield glob, fields
 
 
-def _is_about(glob: str, path: str) -> bool:
+def _is_about(pattern: str, path: str) -> bool:
+    glob = _glob(pattern)
+    return glob is not None and glob.matches(path)
+
+
+@lru_cache(_MOST_SECTIONS)
+def _glob(pattern: str) -> Glob | None:
     try:
-        return Glob(glob, is_anchored=False, is_case_sensitive=True).matches(path)
-    except ToolRefusal:  # a glob that is too large
-        return False
+        return Glob(pattern, is_anchored=False, is_case_sensitive=True)
+    except ToolRefusal:  # it is too large
+        return None
