@@ -41,11 +41,13 @@ def value_for_model(value: Any) -> Any:
     if isinstance(value, Mapping):
         fields = cast("Mapping[str, Any]", value)
         made = {for_model(name): value_for_model(held) for name, held in fields.items()}
-        return value if all(made.get(name) is held for name, held in fields.items()) else made
+        return fields if all(made.get(name) is held for name, held in fields.items()) else made
     if isinstance(value, list | tuple):
         items = cast("Sequence[Any]", value)
         shown = [value_for_model(one) for one in items]
-        return value if all(map(operator.is_, shown, items)) else type(value)(shown)
+        if all(map(operator.is_, shown, items)):
+            return items
+        return tuple(shown) if isinstance(items, tuple) else shown
     return value
 
 

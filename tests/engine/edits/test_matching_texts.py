@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -208,7 +209,7 @@ FORMS = {
 @pytest.mark.parametrize("words", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize(("own", "other"), [("NFD", "NFC"), ("NFC", "NFD")])
 def test_a_text_in_another_form_of_unicode_is_found_and_replaced_in_the_form_that_the_file_has(
-    words: str, own: str, other: str
+    words: str, own: Literal["NFC", "NFD"], other: Literal["NFC", "NFD"]
 ) -> None:
     normal = unicodedata.normalize
     text = normal(own, f"é one\n{words}\nü two\n")

@@ -135,7 +135,7 @@ def _decode_part(raw: object, path: str, index: int) -> Part:
     if len(part) == 1 and type(text := part.get("text")) is str and (text.isascii() or _is_encodable(text)):
         return part  # nearly every part of a dialogue
     if not _OTHER_SPELLINGS.keys().isdisjoint(part):
-        part = cast("Part", _respelt(part))
+        part = _respelt(part)
     here = f"{path}[{index}]"
     if "text" in part and not isinstance(part["text"], str):
         raise mismatch("a string", part["text"], f"{here}.text")
@@ -156,7 +156,7 @@ def _respelt(fields: dict[str, Any]) -> dict[str, Any]:
             value = _respelt(cast("dict[str, Any]", value))
         elif isinstance(value, list) and name == "parts":
             items = cast("list[Any]", value)
-            value = [_respelt(one) if isinstance(one, dict) else one for one in items]
+            value = [_respelt(cast("dict[str, Any]", one)) if isinstance(one, dict) else one for one in items]
         elif isinstance(value, str) and known in _BYTES:
             value = value.translate(_TO_STANDARD_BASE64)  # Python's writes the URL-safe alphabet
         made[known] = value
