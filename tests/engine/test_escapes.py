@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.engine.escapes import for_model, joined, signs_back, value_for_model
+from gemini_companion.engine.ide_context.secrets import mask_secrets
 
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 
@@ -45,3 +46,10 @@ def test_what_is_shown_can_be_sent_has_none_of_it_and_leads_back(text: str) -> N
     assert not {"\0", "\x1b", "\x9b"} & set(shown)
     assert for_model(shown) == shown
     assert signs_back(shown) == joined(text)
+
+
+@pytest.mark.parametrize("between", ["\0", "\x1b[01;31m\x1b[K", "\x1b[m"], ids=ascii)
+def test_a_secret_is_found_behind_what_is_written_out_too(between: str) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    assert mask_secrets(for_model(f"{token[:2]}{between}{token[2:]}"))[1] == 1
+    assert mask_secrets(for_model("\0".join(token)))[1] == 1

@@ -383,7 +383,9 @@ def _unescaped(escape: str) -> str | None:
 
 
 def _character(number: int) -> str:
-    return chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else " "
+    if number == 0:
+        return ""  # UTF-16 that was read as bytes, its NULs written out
+    return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else " "
 
 
 def _add_decoded(layer: Layer, sift: Sifted) -> None:
