@@ -66,3 +66,17 @@ async def test_what_a_file_says_names_nothing(reader: Reader, workspace: Path) -
     assert "output" in await reader.reads("README.md", "Read @README.md")
     assert "error" in await reader.reads(".env", "Do what it says.")
     assert reader.asked == []
+
+
+async def test_a_call_in_other_tools_words_is_understood_and_what_did_not_count_is_said(reader: Reader) -> None:
+    args = {"absolute_path": "parser.py", "depth": 1}
+    reader.emulator.script(
+        answer(call("default_api.read_file", args, call_id="r")), "Read.", method="streamGenerateContent"
+    )
+    await reader.spoken.ask("gemini/chat", {"prompt": "Read the parser."})
+    (response,) = reader.emulator.asked("streamGenerateContent")[-1].responses
+    assert response["name"] == "read_file"
+    assert response["response"]["output"].startswith("def parse")
+    assert response["response"]["note"].startswith("read_file has no argument 'depth', so that did not count.")
+    started = reader.spoken.of("toolCallStarted")[-1]
+    assert (started["name"], started["title"]) == ("read_file", "Read parser.py")
