@@ -6,7 +6,7 @@ import json
 import shlex
 from pathlib import Path
 
-from tests.support.editor_client import Editor, editor, server_environment
+from tests.support.editor_client import editor, server_environment
 from tests.support.emulator import Emulator, answer, call
 from tests.support.mcp_desk import OPTIONS, a_server, answering, started
 
@@ -91,17 +91,3 @@ async def test_25_odd_characters_reach_the_model_over_every_channel_as_they_are(
     }  # what commands put out is what a terminal shows in the end
     assert [name for name, one in channels.items() if WRITTEN_OUT not in one and name not in exempt] == []
     assert not {"\x1b", "\x9b", "\0", "\U000e0041"} & set("".join(channels.values()))
-
-
-async def test_an_imported_title_is_one_line_of_some_length_without_what_steers_a_terminal(
-    offline: Editor, tmp_path: Path
-) -> None:
-    title = "\x1b]0;x\x07\x1b[2J\u202e two\nlines 10\u00a0000\u3000\U0001f600"
-    for name, given in (("a.json", title), ("b.json", title + "t" * 50_000)):
-        document = {"sessionId": name, "projectHash": "h", "summary": given, "messages": []}
-        message = {"id": "1", "timestamp": "2026-01-01T00:00:00Z", "type": "user", "content": "hi"}
-        (tmp_path / name).write_text(json.dumps({**document, "messages": [message]}), "utf-8")
-    shown = (await offline.ask("gemini/session/import", {"path": str(tmp_path / "a.json")}))["title"]
-    assert shown == r"\x1b]0;x\x07\x1b[2J\u202e two lines 10 000 " + "\U0001f600"
-    long = (await offline.ask("gemini/session/import", {"path": str(tmp_path / "b.json")}))["title"]
-    assert len(long) == 500

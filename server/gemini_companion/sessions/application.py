@@ -6,12 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound
-from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import CompressionResult, Entry
 from gemini_companion.sessions.cancelling import cancel_job, list_what_is_done
@@ -38,9 +36,6 @@ from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.prompt import check_prompt, slash_compression, unescaped
 from gemini_companion.sessions.turn.titles import Titles
 from gemini_companion.settings.trust import reported_trust
-
-_LONGEST_TITLE: Final = 500
-"""Of an imported session, whose file may have anything."""
 
 
 class Application:
@@ -260,7 +255,7 @@ class Application:
                 session = await self.create(
                     client,
                     model=imported.model or "",
-                    title=one_line(" ".join((imported.title or Path(path).stem[:80]).split()))[:_LONGEST_TITLE],
+                    title=imported.title or Path(path).stem[:80],
                     system_instruction=imported.system_instruction,
                     entries=entries,
                     switch=switch,
