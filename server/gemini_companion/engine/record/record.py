@@ -340,8 +340,8 @@ def _read(sources: Sequence[FactSource], earlier: int, cache: FactCache, poll: C
 
 
 def _leant_on(said: Sequence[_Said], elsewhere: Collection[int], text_at: Callable[[_Said], str]) -> set[int]:
-    """Rules of the person that stand beside the record too, and are quoted all the same: a short sentence that stands
-    nowhere else follows, and would be half of what was laid down.
+    """Rules of the person that stand beside the record too, and are quoted all the same: a short sentence that is no
+    rule by itself and stands nowhere else follows, and would be half of what was laid down.
     """
     found: set[int] = set()
     for place in sorted(elsewhere, reverse=True):
@@ -349,7 +349,8 @@ def _leant_on(said: Sequence[_Said], elsewhere: Collection[int], text_at: Callab
             continue
         one, following = said[place], said[place + 1]
         is_followed = one.voice == following.voice == "user" and one.at == following.at
-        if is_followed and following.statement.tokens < _LEANS and is_rule(text_at(one)):
+        is_short = following.statement.tokens < _LEANS and not is_rule(text_at(following))
+        if is_followed and is_short and is_rule(text_at(one)):
             found.add(place)
     return found
 
