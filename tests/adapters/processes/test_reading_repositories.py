@@ -149,6 +149,15 @@ def repository(folder: Path, settings: str = "") -> None:
 
 
 @pytest.mark.process
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_list_of_files_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    git = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1"}
+    subprocess.run(["git", "init", "-q", str(tmp_path)], env=git, check=True)
+    os.mkfifo(tmp_path / ".git" / "index")
+    with pytest.raises(Strange):
+        Repositories(clean(git), program_finder(git)).around(str(tmp_path.resolve()))
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_repository_that_has_git_run_something_is_asked_about(desk: ReadingDesk, name: str) -> None:
     settings, why = HOSTILE[name]

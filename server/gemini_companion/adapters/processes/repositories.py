@@ -15,6 +15,7 @@ import glob
 import os
 import shlex
 import signal
+import stat
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -607,8 +608,10 @@ def _has_others(git: str) -> bool:
     indexes = [os.path.join(git, "index"), *glob.glob(os.path.join(glob.escape(git), "sharedindex.*"))]
     for path in indexes:
         try:
-            with open(path, "rb") as file:
-                data = file.read(_MOST_OF_INDEX + 1)
+            descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+            with open(descriptor, "rb") as file:
+                is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)  # a pipe has no end
+                data = file.read(_MOST_OF_INDEX + 1) if is_file else _OTHER
         except FileNotFoundError:
             continue
         except OSError:
