@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shlex
 import shutil
@@ -11,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -23,7 +25,7 @@ from gemini_companion.adapters.processes.git_folders import MOST_HELD, Walks, is
 from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.runner import Runner
 from gemini_companion.adapters.processes.sandbox import Held, Sandboxes
-from gemini_companion.adapters.processes.unfinished import mark_of
+from gemini_companion.adapters.processes.unfinished import Book, Unfinished, mark_of
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
 from gemini_companion.tools.shell.run_shell_command import output_of
 from gemini_companion.tools.tool import ToolRefusal
@@ -55,7 +57,8 @@ class Desk:
         self.git(self.work, "init", "-q")
         self.git(self.work, "add", ".gitignore")
         self.git(self.work, "commit", "-q", "-m", "first")
-        self.runner = Runner({**os.environ, "HOME": str(home)}, folder=None)
+        self.sandboxes = Sandboxes.of({**os.environ, "HOME": str(home)})
+        self.runner = Runner({**os.environ, "HOME": str(home)}, self.sandboxes, folder=None)
 
     def git(self, folder: Path, *words: str, is_checked: bool = True) -> str:
         environment = {**os.environ, "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1"}
@@ -325,6 +328,42 @@ async def test_what_a_command_in_the_background_makes_is_looked_at_while_it_runs
         while "evil" in (desk.work / "a" / ".git" / "config").read_text():
             await asyncio.sleep(0)
     assert "core.fsmonitor" in (await running.stop()).disarmed[0]
+
+
+def test_a_command_waits_until_what_a_killed_daemon_left_is_looked_at(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would take what is there for what was there before."""
+    root, notes = str(desk.work), desk.home / "notes"
+    notes.mkdir()
+    (notes / "a.running").write_text(json.dumps([{"roots": [root], "before": []}]))
+    desk.git(desk.work, "init", "-q", "build/x")
+    desk.git(desk.work / "build" / "x", "config", "core.fsmonitor", str(desk.evil))
+    sandboxes = Sandboxes.of({**os.environ, "HOME": str(desk.home)}, notes=str(notes))
+    other = threading.Thread(target=lambda: sandboxes.choose(DEMANDED, (root,)).release())
+    left = Book.left
+
+    def left_with_another(book: Book) -> Iterator[Unfinished]:
+        for one in left(book):
+            other.start()
+            other.join(1)  # it would have begun by then
+            yield one
+
+    monkeypatch.setattr(Book, "left", left_with_another)
+    sandboxes.choose(DEMANDED, (root,)).release()
+    other.join(PATIENCE)
+    sandboxes.spaces.close()
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+
+
+def test_what_a_killed_daemon_left_is_kept_until_it_has_been_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "a.running").write_text(json.dumps([{"roots": ["/a"], "before": []}]))
+    (tmp_path / "b.running").write_text("no JSON")
+    with closing(Book(str(tmp_path)).left()) as left:
+        assert next(left).roots == ("/a",)
+    assert [one.roots for one in Book(str(tmp_path)).left()] == [("/a",)]
+    assert os.listdir(tmp_path) == []
 
 
 async def test_what_was_made_before_a_daemon_was_killed_is_looked_at_by_the_next_one(desk: Desk) -> None:

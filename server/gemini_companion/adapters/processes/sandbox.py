@@ -189,6 +189,7 @@ class Sandboxes:
         self._before: dict[tuple[str, str], object] = {}
         """What decided before any of them ran, and what has been judged since."""
         self._book = Book(notes)
+        self._catching_up = threading.Lock()
         self._has_caught_up = False
         self._told_later: tuple[str, ...] = ()
         self._loose: dict[str, bool] = {}
@@ -375,16 +376,20 @@ class Sandboxes:
             return look
 
     def _catch_up(self) -> None:
-        """Look at what was left by daemons that were killed; the first command is told."""
-        with self._looking:
-            left = [] if self._has_caught_up else self._book.left()
+        """Look at what was left by daemons that were killed, before any command begins; the first one is told."""
+        with self._catching_up:
+            if self._has_caught_up:
+                return
             self._has_caught_up = True
-        told_later: tuple[str, ...] = ()
-        for one in left:
-            told_later += self._ended(self._begin(tuple(filter(os.path.isdir, one.roots)), was=one))
-        if told_later:
-            logger.warning("After a daemon that was killed: %s", " ".join(told_later))
-            self._told_later += told_later
+            told_later: tuple[str, ...] = ()
+            for one in self._book.left():
+                try:
+                    told_later += self._ended(self._begin(tuple(filter(os.path.isdir, one.roots)), was=one))
+                except Exception:  # no command of this daemon's is to fail by that
+                    logger.exception("What was left in %s could not be looked at", ", ".join(one.roots))
+            if told_later:
+                logger.warning("After a daemon that was killed: %s", " ".join(told_later))
+                self._told_later += told_later
 
     def _note(self) -> None:
         """Keep for the next daemon what it is to look at if this one is killed. The lock is held."""

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -53,14 +53,14 @@ class Book:
         self._folder = folder
         self._path, self._file = "", -1
 
-    def left(self) -> list[Unfinished]:
-        """What daemons that are gone had not looked at. It is told once."""
-        found: list[Unfinished] = []
+    def left(self) -> Generator[Unfinished]:
+        """What daemons that are gone had not looked at. It is kept until whoever asks has taken all of it."""
+        names: list[str] = []
         with suppress(OSError):
-            for name in sorted(os.listdir(self._folder))[:_MOST_FILES] if self._folder else ():
-                if name.endswith(_ENDING):
-                    found += _taken(os.path.join(self._folder, name))
-        return found
+            names = sorted(os.listdir(self._folder))[:_MOST_FILES] if self._folder else []
+        for name in names:
+            if name.endswith(_ENDING):
+                yield from _taken(os.path.join(self._folder, name))
 
     def write(self, held: Mapping[tuple[str, ...], Iterable[str]], before: Mapping[tuple[str, str], str]) -> None:
         """Commands run in some workspaces, by their folders, or in none. Raises nothing: what cannot be written is not
@@ -90,13 +90,15 @@ class Book:
             os.ftruncate(self._file, len(data))
 
 
-def _taken(path: str) -> list[Unfinished]:
+def _taken(path: str) -> Generator[Unfinished]:
     import fcntl
 
-    with suppress(OSError, msgspec.MsgspecError, ValueError):
+    with suppress(OSError):
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            found: list[Unfinished] = []
+            with suppress(msgspec.MsgspecError, ValueError):
+                found = msgspec.convert(json.loads(file.read() or b"[]"), list[Unfinished])
+            yield from found
             os.unlink(path)
-            return msgspec.convert(json.loads(file.read() or b"[]"), list[Unfinished])
-    return []
