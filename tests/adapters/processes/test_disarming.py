@@ -330,6 +330,31 @@ async def test_what_a_command_in_the_background_makes_is_looked_at_while_it_runs
     assert "core.fsmonitor" in (await running.stop()).disarmed[0]
 
 
+async def test_what_a_command_writes_again_while_it_is_disarmed_runs_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It must not be taken for what was judged."""
+    disarm, config = Disarmer.disarm, desk.work / "sub" / ".git" / "config"
+
+    def disarmed(self: Disarmer, *arguments: Any) -> Any:
+        done = disarm(self, *arguments)
+        shutil.copy(desk.work / "bad", config)
+        return done
+
+    line = "git init -q sub; cp sub/.git/config bad; git config -f bad core.fsmonitor {evil}; cp bad sub/.git/config; "
+    running = await desk.start(line.replace("{evil}", str(desk.evil)) + "touch ready; sleep 600")
+    async with asyncio.timeout(PATIENCE):
+        while not (desk.work / "ready").exists():
+            await asyncio.sleep(0)
+    with monkeypatch.context() as while_it_runs:
+        while_it_runs.setattr(Disarmer, "disarm", disarmed)
+        assert (await desk.run("true")).disarmed
+    assert "fsmonitor" in config.read_text()
+    assert (await running.stop()).disarmed
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+
+
 def test_a_command_waits_until_what_a_killed_daemon_left_is_looked_at(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

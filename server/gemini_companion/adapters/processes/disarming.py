@@ -138,25 +138,31 @@ class Disarmer:
             with suppress(OSError):
                 found["hook", folder] = os.lstat(folder)[:7]
 
-    def disarm(self, roots: Sequence[str], places: Sequence[str], new: State, before: State) -> list[Disarmed]:
-        """Disarm what is new since `before`. Raises nothing."""
-        done: list[Disarmed] = []
+    def disarm(
+        self, roots: Sequence[str], places: Sequence[str], new: State, before: State
+    ) -> tuple[list[Disarmed], State]:
+        """Disarm what is new since `before`: what was done, and what of it may stay as it is. Raises nothing."""
+        every: list[Disarmed] = []
+        fine: dict[tuple[str, str], object] = {}
         left = _MOST_JUDGED
         for (kind, path), value in new.items():
-            if kind == "todo":
-                continue  # it is told: a rebase of the person's, or of this chat, may be under way
             is_led_inside = isinstance(value, Led) and all(is_in(place, places) for place in value.places)
-            if kind == "leads" and (("settings", path) in new or is_led_inside):
-                continue  # its settings are judged, or what it leads to is looked at as well
+            # A rebase is told: it may be the person's. Settings are judged, and what is led to inside is looked at.
+            if kind == "todo" or (kind == "leads" and (("settings", path) in new or is_led_inside)):
+                fine[kind, path] = value
+                continue
             shown = written_in(path, roots)
+            done: list[Disarmed] = []
+            is_fine = False
             for changes in (False, True):
                 try:
                     with _opened(places, os.path.dirname(path), changes=changes) as folder:
                         if kind == "settings" and left > 0:
                             left -= 1
                             done += self._settings(folder, path, shown, places, value, before.get((kind, path)))
-                        elif kind != "hook" or not self._is_persons(folder, path):
+                        elif kind != "hook" or not self._is_persons(folder, path, value):
                             done += _moved(folder, path, shown)
+                        is_fine = not done
                 except PermissionError as fault:
                     if changes:
                         done += _left(path, shown, fault)
@@ -164,7 +170,11 @@ class Disarmer:
                 except OSError as fault:
                     done += _left(path, shown, fault)
                 break
-        return done
+            every += done
+            # What is judged is what was read then: a command that still runs may have written something else since.
+            if is_fine:
+                fine[kind, path] = value
+        return every, fine
 
     def noticed(self, roots: Sequence[str], places: Sequence[str], new: State, before: State) -> list[str]:
         """What is new and would run, in words, where it may be the person's: nothing is done about it."""
@@ -207,11 +217,11 @@ class Disarmer:
             words = ("git", "config", "--file", shown, "--add", os.fsdecode(key), os.fsdecode(value or b"true"))
             yield Disarmed(f"{os.fsdecode(key)} is taken out of {shown}", shlex.join(words))
 
-    def _is_persons(self, folder: Folder, path: str) -> bool:
+    def _is_persons(self, folder: Folder, path: str, value: object) -> bool:
         """Whether a hook is of git-lfs, or from the person's own template of repositories."""
         name = os.path.basename(path)
         text = _text(folder, name)
-        if not isinstance(text, bytes):
+        if not isinstance(text, bytes) or hashlib.sha256(text).digest() != value:
             return False
         if _OF_LARGE_FILES.fullmatch(text):
             return True

@@ -177,7 +177,8 @@ class ReapedCommand:
         while not waiting.done():
             now = self._loop.time()
             if now - looked >= LOOK_AGAIN:
-                self._disarmed += await asyncio.to_thread(self._on_look)
+                new = await asyncio.to_thread(self._on_look)
+                self._disarmed += tuple(one for one in new if one not in self._disarmed)
                 looked = now = self._loop.time()
             left = looked + LOOK_AGAIN - now
             bounds = [self._started + self._limit] if self._limit is not None else []

@@ -450,12 +450,10 @@ class Sandboxes:
         """Disarm what is new since commands run, and take the rest in. The lock is held."""
         held = look.held
         new = {key: value for key, value in now.items() if not self._is_known(key, value)}
-        done = self._disarmer.disarm(held.roots, held.places, new, self._before)
+        done, fine = self._disarmer.disarm(held.roots, held.places, new, self._before)
         rebases = {key: value for key, value in new.items() if key[0] == "todo"}
         listed = self._disarmer.noticed(held.roots, held.places, rebases, self._before)
-        if new:
-            after = self._state(held, look.missing, seen, opens=False) if done else now
-            self._before.update((key, after[key]) for key in new if key in after)
+        self._before.update(fine)
         is_told = held.roots in self._told_partial
         if seen.is_partial:
             self._told_partial.add(held.roots)
