@@ -355,6 +355,36 @@ async def test_what_a_command_writes_again_while_it_is_disarmed_runs_nothing(
     assert not desk.ran.exists()
 
 
+async def test_a_repository_that_no_command_could_change_is_not_disarmed_by_another_workspaces(desk: Desk) -> None:
+    """One command holds it fast; the other one's workspace has too many for that."""
+    for number in range(MOST_HELD + 1):
+        desk.git(desk.work, "init", "-q", f"{number}/x")
+        desk.git(desk.work / f"{number}/x", "config", "alias.st", "!true")
+    probe = desk.sandboxes.choose(DEMANDED, (str(desk.work),))
+    loose = next(path for path in desk.work.glob("*/x") if not (path / ".git" / "commondir").exists())
+    probe.release()
+    running = await desk.start("sleep 600", loose)
+    assert [(await desk.run("true")).disarmed, (await running.stop()).disarmed] == [(), ()]
+
+
+async def test_what_the_person_sets_stays_in_a_workspace_that_another_one_ignores(desk: Desk) -> None:
+    desk.git(desk.work, "init", "-q", "build/x")
+    await desk.run("true")
+    running = await desk.start("sleep 600", desk.work / "build" / "x")
+    desk.git(desk.work / "build" / "x", "config", "alias.st", "!true")
+    await running.stop()
+    assert desk.git(desk.work / "build" / "x", "config", "alias.st") == "!true"
+
+
+async def test_hooks_that_a_command_makes_in_a_repository_without_settings_run_nothing(desk: Desk) -> None:
+    (root := desk.home / "other").mkdir()
+    await desk.run(FAKE.format(".git") + "echo . > .git/commondir", root)
+    end = await desk.run("mkdir .git/hooks; " + HOOK.format(".git/hooks/pre-commit", evil=desk.evil), root)
+    assert end.disarmed
+    desk.git(root, "commit", "-q", "--allow-empty", "-m", "x")
+    assert not desk.ran.exists()
+
+
 def test_a_command_waits_until_what_a_killed_daemon_left_is_looked_at(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -281,7 +281,7 @@ class HeldGit:
     settings: tuple[str, ...] = ()
     """The files with settings of the person's own."""
     repositories: tuple[str, ...] = ()
-    """The folders of them all."""
+    """The folders of them all, but of those without settings: in such a one hooks can be made, and it is looked at."""
 
     @classmethod
     def of(
@@ -297,8 +297,15 @@ class HeldGit:
         places = places_of(roots)
         some = tuple(islice(gits, MOST_HELD))
         own = [found.own for root in roots if (found := worktree_of(root))]
-        repositories = repositories_in(places, (*own, *some))
-        return cls(tuple(roots), places, home, some, tuple(hooks), tuple(settings), tuple(repositories))
+        repositories = tuple(filter(_has_settings, repositories_in(places, (*own, *some))))
+        return cls(tuple(roots), places, home, some, tuple(hooks), tuple(settings), repositories)
+
+    def may_change(self, path: str) -> bool:
+        """Whether a command may change something that decides what git runs."""
+        folder = os.path.dirname(path)
+        repository = os.path.dirname(folder) if os.path.basename(folder) == "hooks" else folder
+        is_held = path in self.gits or folder in self.repositories or repository in self.repositories
+        return is_in(path, self.places) and not is_held
 
     @property
     def pointers(self) -> Iterator[str]:
@@ -439,6 +446,14 @@ def _modules(folder: str) -> Iterator[str]:
         if "config" in files or "HEAD" in files:
             yield path
             folders[:] = [name for name in folders if name == "modules"]
+
+
+def _has_settings(folder: str) -> bool:
+    """Whether a repository has settings of its own, or shares another's."""
+    leads = os.path.join(folder, "commondir")
+    return os.path.isfile(os.path.join(folder, "config")) or (
+        os.path.lexists(leads) and followed(os.path.join(folder, led_to(leads))) != folder
+    )
 
 
 def _line_in(path: str) -> str:

@@ -343,13 +343,15 @@ class Sandboxes:
         if was is None:
             self._catch_up()
         with self._looking:
-            used = [place for other in self._running for place in other.held.places]
             places = places_of(roots)
-            known = {folder for other in self._running for folder in other.held.repositories}
+            others = [look.held for look in self._running]
+            known = {folder for other in others for folder in other.repositories}
+            absent = {path for look in self._running for path in look.missing}
             if was is not None:
-                used += places
+                others.append(HeldGit(roots, places))
                 known.update(was.held)
                 self._before = {**{(kind, path): Known(mark) for kind, path, mark in was.before}, **self._before}
+            used = [place for other in others for place in other.places]
             seen = self._walks.look(places, opens=bool(used))
             persons = list(map(self._repositories.persons, roots))
             held = HeldGit.of(
@@ -364,8 +366,12 @@ class Sandboxes:
             own = (os.path.join(folder, "config") for folder in held.repositories)
             missing = tuple(path for path in (*held.settings_files, *own) if not os.path.lexists(path))
             now = self._state(held, missing, seen, opens=bool(used))
-            new = {key: value for key, value in now.items() if is_in(key[1], used)}
-            for key in [key for key in self._before if is_in(key[1], held.places) and key not in now]:
+            new = {
+                key: value
+                for key, value in now.items()
+                if key[1] in absent or any(other.may_change(key[1]) for other in others)
+            }
+            for key in [key for key in self._before if held.may_change(key[1]) and key not in now]:
                 del self._before[key]
             self._before.update((key, value) for key, value in now.items() if key not in new)
             look = _Look(held, missing, seen, fast=dict(self._held_state(held)))
@@ -431,7 +437,7 @@ class Sandboxes:
                     asked.setdefault(os.path.dirname(outer), []).append(os.path.dirname(path))
             for folder, inner in asked.items():
                 self._loose.update((gits[one], True) for one in self._repositories.ignored(folder, inner))
-        return [path for path in seen.named if not self._loose[path]]
+        return [path for path in seen.named if not self._loose[path] or os.path.dirname(path) in roots]
 
     def _disarmed(self, look: _Look) -> tuple[str, ...]:
         """What was done about what commands made of git. Raises nothing: they have run."""
