@@ -985,6 +985,21 @@ async def test_hooks_of_the_persons_own_template_stay_in_new_repositories(desk: 
     assert (desk.work / "sub" / ".git" / "hooks" / "pre-commit").exists()
 
 
+@pytest.mark.parametrize("is_repository", [False, True])
+async def test_the_persons_own_template_cannot_be_changed_in_the_workspace(desk: Desk, is_repository: bool) -> None:
+    template = desk.work / "template"
+    (template / "hooks").mkdir(parents=True)
+    desk.git(desk.work, "config", "--global", "init.templateDir", str(template))
+    if not is_repository:
+        shutil.rmtree(desk.work / ".git")
+    line = HOOK.replace("{0}", "template/hooks/pre-commit") + MONITOR + " template/config"
+    await desk.run(line.replace("{evil}", str(desk.evil)))
+    (new := desk.home / "new").mkdir()
+    for words in (("init", "-q"), ("status",), ("commit", "-q", "--allow-empty", "-m", "x")):
+        desk.git(new, *words)
+    assert not desk.ran.exists()
+
+
 async def test_the_workspaces_own_repository_is_held_fast_also_where_a_command_made_it(desk: Desk) -> None:
     shutil.rmtree(desk.work / ".git")
     assert (await desk.run("git init -q")).disarmed == ()

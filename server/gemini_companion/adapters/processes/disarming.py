@@ -149,7 +149,8 @@ class Disarmer:
             is_led_inside = isinstance(value, Led) and all(is_in(place, places) for place in value.places)
             # A rebase is told: it may be the person's. Settings are judged, and what is led to inside is looked at.
             if kind == "todo" or (kind == "leads" and (("settings", path) in new or is_led_inside)):
-                fine[kind, path] = value
+                if kind == "todo" or is_led_inside:
+                    fine[kind, path] = value
                 continue
             shown = written_in(path, roots)
             done: list[Disarmed] = []

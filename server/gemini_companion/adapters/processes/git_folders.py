@@ -277,7 +277,9 @@ class HeldGit:
     gits: tuple[str, ...] = ()
     """What is named `.git`."""
     hooks: tuple[str, ...] = ()
-    """Where the person's own settings say that hooks are, as it stands there: often seen from each work tree."""
+    """Where the person's own settings say that hooks are, and the template of new repositories, as it stands there:
+    often seen from each work tree.
+    """
     settings: tuple[str, ...] = ()
     """The files with settings of the person's own."""
     repositories: tuple[str, ...] = ()
@@ -336,7 +338,8 @@ class HeldGit:
                 yield above
 
     def _persons_hooks(self) -> Iterator[str]:
-        for tree in (*(os.path.dirname(git) for git in self.gits), *self._trees()) if self.hooks else ():
+        gits = (os.path.dirname(git) for git in self.gits)
+        for tree in dict.fromkeys((*self.roots, *gits, *self._trees())) if self.hooks else ():
             places = (os.path.normpath(os.path.join(tree, path)) for path in self.hooks)
             yield from (place for place in places if is_in(place, self.places))
 

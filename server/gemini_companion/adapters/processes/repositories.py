@@ -245,8 +245,8 @@ class Repositories:
         return None
 
     def persons(self, folder: str) -> tuple[list[str], list[str]]:
-        """Where the person's own settings, for a folder, say that hooks are, and the files that these settings are in,
-        those that are not there yet among them.
+        """Where the person's own settings, for a folder, say that hooks are, and the template of new repositories; and
+        the files that these settings are in, those that are not there yet among them.
         """
         known = self._persons.get(folder)
         if known is not None and known[0] == _stamps(known[1][1]):
@@ -267,7 +267,8 @@ class Repositories:
             files[os.path.realpath(file)] = None
             key, _, value = entry.partition(b"\n")
             path = os.path.expanduser(os.fsdecode(value))
-            if key == b"core.hookspath" and path:
+            # What is in a template is copied into new repositories, hooks and settings among it.
+            if key in {b"core.hookspath", b"init.templatedir"} and path:
                 hooks.append(path)
             elif key == b"include.path" or (key.startswith(b"includeif.") and key.endswith(b".path")):
                 files[os.path.normpath(os.path.join(os.path.dirname(file), path))] = None
