@@ -401,7 +401,7 @@ def test_a_command_waits_until_what_a_killed_daemon_left_is_looked_at(
     def left_with_another(book: Book) -> Iterator[Unfinished]:
         for one in left(book):
             other.start()
-            other.join(1)  # it would have begun by then
+            other.join(PATIENCE / 30)  # it would have begun by then
             yield one
 
     monkeypatch.setattr(Book, "left", left_with_another)
