@@ -41,8 +41,8 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     "record" quotes what was said in any case.
     """
     retention_floor: Annotated[float, Meta(ge=0, le=1)] = 0.5
-    """The share of rules, decisions, tasks, errors and paths below which a snapshot is refused. 0: none. The strategy
-    "record" refuses none, and says where one tells less.
+    """The share of rules, decisions, tasks, errors and paths below which what was said is quoted beside a snapshot, and
+    where that has no room either the snapshot is refused. 0: never. The strategy "record" quotes it in any case.
     """
     built_in_fallback: bool = False
     """Where a service's model writes no usable snapshot, let the built-in summariser write it, as it always does for a
