@@ -158,6 +158,7 @@ def test_a_list_of_files_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> Non
         Repositories(clean(git), program_finder(git)).around(str(tmp_path.resolve()))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_repository_that_has_git_run_something_is_asked_about(desk: ReadingDesk, name: str) -> None:
     settings, why = HOSTILE[name]

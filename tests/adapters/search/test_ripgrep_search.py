@@ -190,6 +190,8 @@ async def test_a_search_that_takes_too_long_gives_what_it_has(
     found = await grep(RipgrepSearch(DiskWorkspace(), find_program=lambda: str(slow)), root, "needle")
     assert "was ended" in found.note
     assert found.is_truncated
+    with pytest.raises(ToolRefusal, match="could not be listed"):
+        await RipgrepSearch(DiskWorkspace(), find_program=lambda: str(slow)).files("**", [str(root)])
 
 
 async def test_a_wrong_pattern_or_glob_is_refused(search: RipgrepSearch, root: Path):

@@ -123,8 +123,11 @@ class RipgrepSearch:
                         below = "/".join(parts_below(path, base))
                         if glob.matches(below) and not any(each.matches(below) for each in excluded):
                             found[path] = None
-        except TimeoutError:
-            pass
+        except TimeoutError:  # what is there and was not reached must not be taken for missing
+            raise ToolRefusal(
+                f"The files could not be listed within {SECONDS:.0f} seconds. Search in a folder further down; a pipe"
+                " in the place of a .gitignore keeps a search waiting, too."
+            ) from None
         newest = await asyncio.to_thread(lambda: sorted(found, key=_changed_at, reverse=True))
         shown: list[str] = []
         for start in range(0, len(newest), _BATCH):

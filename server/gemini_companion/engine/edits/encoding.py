@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -122,7 +122,7 @@ def that_have(data: bytes, words: Iterable[str]) -> Iterator[Text]:
                 break
 
 
-@cache
+@lru_cache(256)  # files name them
 def usable(name: str) -> str | None:
     """The codec of an encoding's name; `None` for what is none, and for those in which ASCII is not ASCII."""
     if name.lower() in ("", "utf-8-bom", "utf-7", "unset") or _NAME.fullmatch(name) is None:
