@@ -7,21 +7,24 @@ server goes on without it. A copy that is itself damaged counts for none.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
+from zlib import crc32
 
 from gemini_companion.settings.masking import MASK, masked
 from gemini_companion.settings.objects import JsonObject
 
+_FILE: Final = "file"
 _GO_ON: Final = "goOn"
 _LAYER: Final = "layer"
 _STATE: Final = "state"
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 _MOST_BYTES: Final = 1 << 22
+_OTHERS: Final = re.compile(r"[^A-Za-z0-9]+")
 
 
 class LastGood:
@@ -56,7 +59,9 @@ class LastGood:
         return self._record(file).get(_GO_ON) == state_of(file)
 
     def _place(self, file: Path) -> Path:
-        return self._folder / f"{hashlib.sha256(os.fsencode(os.path.abspath(file))).hexdigest()[:32]}.json"
+        path = os.path.abspath(file)
+        # Two may share a name: a record says whose it is. `hashlib` would load OpenSSL with every start.
+        return self._folder / f"{crc32(os.fsencode(path)):08x}-{_OTHERS.sub('-', path)[-80:]}.json"
 
     def _record(self, file: Path) -> JsonObject:
         try:
@@ -64,7 +69,8 @@ class LastGood:
                 record: object = json.loads(copy.read(_MOST_BYTES))
         except (OSError, ValueError, RecursionError):
             return {}
-        return cast("JsonObject", record) if isinstance(record, dict) else {}
+        fields = cast("JsonObject", record) if isinstance(record, dict) else {}
+        return fields if fields.get(_FILE) == _name(file) else {}
 
     def _write(self, file: Path, record: JsonObject) -> None:
         place = self._place(file)
@@ -72,13 +78,18 @@ class LastGood:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with open(os.open(fresh, _FLAGS, 0o600), "wb") as out:
-                out.write(json.dumps(record).encode())
+                out.write(json.dumps({_FILE: _name(file), **record}).encode())
                 out.flush()
                 os.fsync(out.fileno())
             os.replace(fresh, place)
         except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(fresh)
+
+
+def _name(file: Path) -> str:
+    """The path as a text that JSON can have."""
+    return os.fsencode(os.path.abspath(file)).decode("utf-8", "backslashreplace")
 
 
 def state_of(file: Path) -> str:

@@ -9,7 +9,7 @@ from gemini_companion.engine.compression.prompt import editor_paths
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import FactSource, Known, SummaryTask
 from gemini_companion.engine.facts.retention import FactCache
-from gemini_companion.engine.facts.statements import Statement, Unwanted
+from gemini_companion.engine.facts.statements import Statement, Unwanted, statements_of
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.part import text_of
@@ -61,6 +61,22 @@ def _cut_out(source: FactSource, statements: Sequence[Statement]) -> FactSource:
     return FactSource(source.index, Content(role=source.content.role, parts=tuple(parts)), source.seq)
 
 
+def _carried(line: str, unwanted: Unwanted) -> str | None:
+    """A line of an earlier snapshot without what is not wanted any more; `None` if that is all of it.
+
+    A short sentence stands on one line with the one before it.
+    """
+    said = line.strip().removeprefix("- ")
+    begins = line.find(said)
+    if unwanted.says(said):
+        return None
+    statements = statements_of(Content(role="user", parts=({"text": said},)))
+    gone = [one for one in statements if unwanted.says(said[one.start : one.end])]
+    for one in reversed(gone):
+        said = f"{said[: one.start]}{said[one.end :]}".strip()
+    return line if not gone else f"{line[:begins]}{said}" if said else None
+
+
 def task_of(
     plan: Plan, guidance: str = "", cache: FactCache | None = None, unwanted: Unwanted | None = None
 ) -> SummaryTask:
@@ -68,8 +84,8 @@ def task_of(
     sources = without_unwanted(sources_of(plan.hidden, cache), unwanted, cache or FactCache())
     previous = plan.previous_snapshot
     if previous is not None and unwanted:
-        lines = ((line, line.strip().removeprefix("- ")) for line in previous.split("\n"))
-        previous = "\n".join(line for line, said in lines if not unwanted.says(said))
+        left = (_carried(line, unwanted) for line in previous.split("\n"))
+        previous = "\n".join(line for line in left if line is not None)
     return SummaryTask(
         # One that is put away is read once, and not whenever somebody asks for its content.
         sources=tuple(
