@@ -66,7 +66,14 @@ def close_to_others(path: str) -> None:
 
 
 def create_private_file(path: str) -> None:
-    """Create an empty file if missing, readable by its owner only. Raises `OSError`."""
+    """Create an empty file if missing, readable by its owner only. Raises `OSError`.
+
+    One that is there is not opened: closing it again would give up the locks that this process holds on it.
+    """
+    if os.path.exists(path):
+        if hasattr(os, "fchmod"):  # as in `_restrict`
+            os.chmod(path, _FILE_MODE)
+        return
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, _FILE_MODE)
     try:
         _restrict(descriptor)

@@ -18,6 +18,7 @@ import msgspec
 import pytest
 
 from gemini_companion.adapters.storage import SqliteStore
+from gemini_companion.adapters.storage.held_store import lost_behind
 from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate, version_of
 from gemini_companion.engine.errors import StaleVersion, StorageFault
 from gemini_companion.engine.history.log import encode_entry
@@ -459,3 +460,32 @@ async def test_changes_that_a_damaged_log_ends_before_are_said_to_be_lost(
         (kept,) = (rotten / "projects" / "default").glob("*-wal.broken-*")
         assert read(kept) == bytes(log)
         assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+async def test_changes_that_are_whole_and_not_counted_are_not_said_to_be_lost(
+    tmp_path: Path, database: Path, make_store: MakeStore
+) -> None:
+    """As a process is killed between a commit's last page and the count of it, beside another one that goes on."""
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(), [prompt(1)])
+        with closing(sqlite3.connect(database)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        await store.append("s1", [prompt(2)])
+        size = database.with_name("sessions.db-wal").stat().st_size
+        await store.append("s1", [prompt(3)])
+        log = read(database.with_name("sessions.db-wal"))
+    counted = (size - 32) // (24 + 4096)
+    write(tmp_path / "copy.db-wal", log)
+    assert len(log) > size
+    assert not lost_behind(str(tmp_path / "copy.db"), counted)
+    assert not lost_behind(str(tmp_path / "copy.db"), 0)
+    assert not lost_behind(str(tmp_path / "none.db"), 0)
+    for at in (size + 30, size + 16):  # in the page, in the sum
+        damaged = bytearray(log)
+        damaged[at] ^= 0xFF
+        write(tmp_path / "copy.db-wal", bytes(damaged))
+        assert lost_behind(str(tmp_path / "copy.db"), counted)
+        assert lost_behind(str(tmp_path / "copy.db"), 0)
+    write(tmp_path / "copy.db-wal", log[: size + 100])
+    assert not lost_behind(str(tmp_path / "copy.db"), counted)

@@ -12,12 +12,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import pytest
 
+from gemini_companion.adapters.private_files import create_private_file
 from gemini_companion.adapters.storage import SqliteStore
+from gemini_companion.adapters.storage.database import open_reader
 from gemini_companion.adapters.storage.process import SystemProcesses
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound, StaleVersion, StorageFault
 from tests.adapters.storage.stores import MakeStore, execute, meta, prompt, read, seqs, write
@@ -319,3 +321,42 @@ async def test_a_file_that_another_process_keeps_busy_is_waited_for_and_then_sai
             blocker.close()
         await store.append("s1", [prompt(1)])
         assert await seqs(store) == [1]
+
+
+_LOCKS = """
+import fcntl, sys
+held = []
+for name, first, length in (("", 0x40000002, 510), ("-shm", 128, 1)):  # "os_unix.c": shared bytes of file and index
+    with open(sys.argv[1] + name, "r+b") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, length, first)
+        except OSError:
+            held.append(name)
+print(held)
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows' locks belong to a handle")
+async def test_a_store_keeps_the_locks_that_sqlite_holds_on_it(tmp_path: Path, make_store: MakeStore) -> None:
+    """A process that closes a file gives up all its locks on it; the next one to open it would truncate its index."""
+    database = tmp_path / "projects" / "default" / "sessions.db"
+
+    async def held() -> str:
+        program = [sys.executable, "-c", _LOCKS, str(database)]
+        process = await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.PIPE)
+        return (await process.communicate())[0].decode().strip()
+
+    async with asyncio.timeout(PATIENCE):
+        other = make_store()
+        await other.create(meta(), [prompt(1)])  # there is a log of changes when the next one opens it
+        store = make_store()
+        assert await seqs(store) == [1]
+        await other.close()
+        assert await held() == "['', '-shm']"
+        with closing(open_reader(str(database))) as reader:
+            reader.execute("SELECT count(*) FROM log").fetchone()
+            await store.close()
+            assert await held() == "['', '-shm']"
+            create_private_file(str(database))  # as it is opened again beside the reader
+            assert await held() == "['', '-shm']"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from gemini_companion.adapters.private_files import close_to_others, create_private_file, make_private_directory
 from gemini_companion.adapters.storage import faults, recall_index, search
 from gemini_companion.adapters.storage.full_text import INDEXES
-from gemini_companion.adapters.storage.held_store import frames_that_count, last_finished
+from gemini_companion.adapters.storage.held_store import lost_behind
 from gemini_companion.adapters.storage.schema import (
     FILE_NAME,
     PROJECT_TABLES,
@@ -122,13 +122,12 @@ class Database:
             if not os.path.exists(self.path) and os.path.exists(self._fresh):
                 os.rename(self._fresh, self.path)  # the process ended between the two renames of `_renewed`
             self._make_way()
-            finished = last_finished(self.path)
             try:
                 connection = _prepared(
                     self.path,
                     is_suspect=self._is_suspect,
                     is_schema_suspect=self._is_schema_suspect,
-                    once_read=lambda: self._tell_lost_changes(finished),
+                    on_lost_changes=self._tell_lost_changes,
                 )
             except Exception as fault:
                 if not faults.is_damage(fault):
@@ -159,11 +158,8 @@ class Database:
                 " not in it any more. If you have a backup of that folder, end Gemini Companion and put its files back."
             )
 
-    def _tell_lost_changes(self, finished: int) -> None:
+    def _tell_lost_changes(self) -> None:
         """Say that the end of the log of changes is damaged: SQLite goes on as if the log ended there."""
-        counted = frames_that_count(self.path)
-        if counted is None or counted >= finished:
-            return
         kept = f"{self.path}-wal.broken-{self._stamp()}"
         with suppress(OSError):
             shutil.copyfile(f"{self.path}-wal", kept)
@@ -249,11 +245,11 @@ def _prepared(
     *,
     is_suspect: bool = False,
     is_schema_suspect: bool = False,
-    once_read: Callable[[], None] = lambda: None,
+    on_lost_changes: Callable[[], None] = lambda: None,
 ) -> sqlite3.Connection:
     """A connection to a file of the newest version, created if missing.
 
-    `once_read` is called when SQLite has read the log of changes, and has written nothing yet.
+    `on_lost_changes` is called where the end of the log of changes is damaged, and nothing was written over it yet.
 
     Raises anything (`faults.is_damage`) if the file is damaged.
     """
@@ -264,12 +260,13 @@ def _prepared(
     try:
         connection.text_factory = _lenient_text
         check_version(connection, path)
-        once_read()
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA journal_size_limit = {_MAX_JOURNAL}")
         connection.execute("PRAGMA synchronous = NORMAL")
+        if _has_lost_changes(connection, path):
+            on_lost_changes()
         migrate(connection)
         for table in (*TABLES, *PROJECT_TABLES, *recall_index.TABLES):
             connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
@@ -282,6 +279,18 @@ def _prepared(
         connection.close()
         raise
     return connection
+
+
+def _has_lost_changes(connection: sqlite3.Connection, path: str) -> bool:
+    # It writes changes back, nothing to the log. No other statement says how many of the log's frames count.
+    _, counted, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    if counted < 0 or not lost_behind(path, counted):
+        return False
+    connection.execute("BEGIN IMMEDIATE")  # what another process had half written is written now
+    try:
+        return lost_behind(path, counted)
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _has_entries(folder: str) -> bool:

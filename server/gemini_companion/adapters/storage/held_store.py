@@ -34,8 +34,6 @@ _SALTS_OF_FRAME: Final = slice(8, 16)
 _SUM_OF_LOG: Final = slice(24, 32)
 _SUM_OF_FRAME: Final = slice(16, 24)
 _TOO_LONG: Final = "a process holds the store locked, and reading it without it takes too long"
-_FRAMES_OF_INDEX: Final = slice(16, 20)
-"""How many frames of the log count, in the byte order of the machine ("WAL-mode File Format", chapter 2.1)."""
 _SUMMED_OF_FRAME: Final = 8
 """Bytes of a frame's header that its sum is of, with its page behind them."""
 
@@ -101,38 +99,39 @@ def with_changes(data: bytes, log: bytes, deadline: float) -> bytes:
     return bytes(made)
 
 
-def last_finished(database: str) -> int:
-    """The number of the last frame of the log that ended a transaction, counted from 1, whether it is damaged or not.
+def lost_behind(database: str, counted: int) -> bool:
+    """Whether the log has a finished transaction behind so many frames that SQLite counts, and damage before its end.
 
-    0 where there is no log, or none that can be read.
+    One that is whole and not counted was written by a process that is at it, or was killed at that moment. False
+    where there is no log, or none that can be read. Only the log is opened: a process that closes the file or its
+    `-shm` gives up the locks that SQLite holds on it.
     """
-    last = 0
     try:
         with _plain(Path(f"{database}-wal")) as log:
             header = log.read(_LOG_HEADER)
             size = int.from_bytes(header[8:12], "big")
             if size == 0 or size % 8:
-                return 0
-            for number in count(1):
+                return False
+            order: Literal["little", "big"] = "big" if header[3] & 1 else "little"
+            sums = _numbers(memoryview(header)[_SUM_OF_LOG])
+            is_damaged = False
+            for number in count(max(1, counted)):
                 log.seek(_LOG_HEADER + (number - 1) * (_FRAME_HEADER + size))
-                frame = log.read(_FRAME_HEADER)
-                if len(frame) < _FRAME_HEADER or frame[_SALTS_OF_FRAME] != header[_SALTS_OF_LOG]:
-                    break  # from here on they are of an earlier time
-                if frame[4:8] != bytes(4):
-                    last = number
+                data = log.read(_FRAME_HEADER + size)
+                frame = memoryview(data)
+                if len(data) < _FRAME_HEADER + size or data[_SALTS_OF_FRAME] != header[_SALTS_OF_LOG]:
+                    return False  # from here on they are of an earlier time
+                if number == counted:
+                    sums = _numbers(frame[_SUM_OF_FRAME])
+                    continue
+                if not is_damaged:
+                    sums = _sums(frame[_FRAME_HEADER:], _sums(frame[:_SUMMED_OF_FRAME], sums, order), order)
+                    is_damaged = sums != _numbers(frame[_SUM_OF_FRAME])
+                if is_damaged and data[4:8] != bytes(4):
+                    return True
     except OSError:
         pass
-    return last
-
-
-def frames_that_count(database: str) -> int | None:
-    """How many frames of the log SQLite has found to be whole; `None` if nobody has looked."""
-    try:
-        with _plain(Path(f"{database}-shm")) as index:
-            header = index.read(_FRAMES_OF_INDEX.stop)
-    except OSError:
-        return None
-    return int.from_bytes(header[_FRAMES_OF_INDEX], sys.byteorder) if len(header) == _FRAMES_OF_INDEX.stop else None
+    return False
 
 
 def _sums(data: memoryview, before: tuple[int, int], order: Literal["little", "big"]) -> tuple[int, int]:
