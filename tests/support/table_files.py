@@ -52,6 +52,9 @@ class TableFiles:
         assert kind == "file"
         return FileBytes(data=data[:limit], digest=digest_of(data[:limit]), mode=mode, size=len(data))
 
+    async def charset(self, place: Place) -> str:
+        return ""
+
     async def write(self, place: Place, data: bytes, *, expected: str | None, mode: int | None = None) -> str:
         self._expect(place, expected)
         known = self.table.get(place.path)

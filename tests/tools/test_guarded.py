@@ -17,7 +17,7 @@ from gemini_companion.tools.guarded import guard_of, may_be_allowed
 from tests.support.patience import PATIENCE
 
 REPOSITORY = Path(__file__).parents[2]
-CORPUS = Path(os.environ.get("COMPANION_CORPUS", REPOSITORY.parents[1] / "shared" / "corpus"))
+CORPUS = Path(os.environ.get("COMPANION_CORPUS", REPOSITORY.parent / "shared" / "corpus"))
 
 TOLD = """
     GEMINI.md AGENTS.md CLAUDE.md CLAUDE.local.md sub/dir/GEMINI.md docs/copilot-instructions.md x.instructions.md

@@ -85,6 +85,10 @@ class FileSystem(Protocol):
         """At most `limit` bytes of a regular file inside a root."""
         ...
 
+    async def charset(self, place: Place) -> str:
+        """The encoding that an `.editorconfig` names for a file inside a root, which need not be there; else empty."""
+        ...
+
     async def names(self, place: Place, *, limit: int) -> Names:
         """What a folder inside a root has, at most `limit` names."""
         ...

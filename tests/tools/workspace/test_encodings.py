@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -158,6 +160,37 @@ async def test_the_nearest_editorconfig_names_the_encoding(
         assert shown == data.decode(charset)
     _, _, proposal = await Desk(root).propose("replace", file_path="src/a.c", old_string=shown, new_string=f"x {shown}")
     assert bool(proposal.asks) == (charset is None)
+
+
+@pytest.mark.parametrize("tool", ["write_file", "replace"])
+@pytest.mark.parametrize(
+    ("charset", "text", "data"),
+    [
+        ("cp1251", "привет\n", "привет\n".encode("cp1251")),
+        ("utf-8-bom", "hé\n", codecs.BOM_UTF8 + "hé\n".encode()),
+        ("utf-16le", "hé\n", codecs.BOM_UTF16_LE + "hé\n".encode("utf-16-le")),
+        ("utf-16", "hé\n", codecs.BOM_UTF16_LE + "hé\n".encode("utf-16-le")),
+        ("no-such", "hé\n", "hé\n".encode()),
+        ("unset", "hé\n", "hé\n".encode()),
+        ("cp1251", "# -*- coding: gbk -*-\n你好\n", "# -*- coding: gbk -*-\n你好\n".encode("gbk")),
+    ],
+)
+async def test_a_new_file_is_written_in_the_encoding_that_is_declared_for_it(
+    root: Path, tool: str, charset: str, text: str, data: bytes
+) -> None:
+    write(root / ".editorconfig", f"[*.txt]\ncharset = {charset}\n")
+    how: dict[str, Any] = {"content": text} if tool == "write_file" else {"old_string": "", "new_string": text}
+    desk = Desk(root)
+    await desk.call(tool, file_path="new/a.txt", **how)
+    assert (root / "new" / "a.txt").read_bytes() == data
+    assert (await desk.call("read_file", file_path="new/a.txt")).output == text
+
+
+async def test_a_new_file_with_a_letter_that_its_declared_encoding_lacks_is_refused(root: Path) -> None:
+    write(root / ".editorconfig", "[*]\ncharset = latin1\n")
+    with pytest.raises(ToolRefusal, match="iso8859-1"):
+        await Desk(root).propose("write_file", file_path="a.txt", content="你好\n")
+    assert not (root / "a.txt").exists()
 
 
 async def test_a_read_only_file_is_asked_about_and_stays_so(root: Path) -> None:

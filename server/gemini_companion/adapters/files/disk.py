@@ -41,6 +41,12 @@ class DiskFiles(LinksAndFolders):
         """At most `limit` bytes of a regular file inside a root."""
         return await self.in_thread(place, lambda root, parts: self._read(root, parts, limit))
 
+    async def charset(self, place: Place) -> str:
+        """The encoding that an `.editorconfig` names for a file inside a root."""
+        return await self.in_thread(
+            place, lambda root, parts: charset_of(root, parts, by_descriptor=self.by_descriptor)
+        )
+
     async def names(self, place: Place, *, limit: int) -> Names:
         """What a folder inside a root has."""
 

@@ -172,6 +172,20 @@ def _texts(data: bytes, names: Iterable[str]) -> Iterator[Text]:
             yield Text(text=text, encoded=Encoded(encoding=name))
 
 
+def of_new_text(text: str, declared: str = "") -> Encoded:
+    """How a file that is made is written: as it says itself, as `.editorconfig` says of it, or as UTF-8."""
+    said = usable(_said(text[:_LOOKED_AT].encode("utf-8", "replace")))
+    if said is not None and said not in _WIDE:
+        return Encoded(encoding=said)
+    if declared.lower() == "utf-8-bom":
+        return Encoded(mark=codecs.BOM_UTF8)
+    known = usable(declared) or "utf-8"
+    if known not in _WIDE:
+        return Encoded(encoding=known)
+    known = known if known.endswith(("-le", "-be")) else f"{known}-le"  # the codec without it writes a mark of its own
+    return Encoded(encoding=known, mark=next(mark for mark, name in _MARKS if name == known))
+
+
 def encode(text: str, encoded: Encoded) -> bytes:
     """The bytes of a text. Raises `UnicodeEncodeError` if the encoding has no bytes for one of its characters."""
     return encoded.mark + text.encode(encoded.encoding)

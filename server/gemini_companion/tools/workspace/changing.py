@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from gemini_companion.engine.edits.diffs import counts, file_diff, text_diff
-from gemini_companion.engine.edits.encoding import Encoded, encode
+from gemini_companion.engine.edits.encoding import Encoded, encode, of_new_text
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.history.tool_entries import MAX_VERSION
@@ -64,6 +64,12 @@ async def text_now(place: Place, context: ToolContext) -> Loaded | None:
             outcome="declined",
         )
     return now
+
+
+async def new_file(place: Place, text: str, context: ToolContext) -> Change:
+    """A file that is to be made."""
+    declared = await context.ports.files.charset(place)
+    return Change(place=place, before=None, after=text, encoded=of_new_text(text, declared))
 
 
 async def proposal_of(

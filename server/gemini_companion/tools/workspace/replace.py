@@ -22,6 +22,7 @@ from gemini_companion.tools.workspace.changing import (
     changed_since,
     file_to_change,
     is_as_before,
+    new_file,
     proposal_of,
     text_now,
 )
@@ -81,7 +82,7 @@ class Replace:
             if args.old_string:
                 raise ToolRefusal(f"{place.shown} does not exist. To make it, call with an empty old_string.")
             return await proposal_of(
-                Change(place=place, before=None, after=well_formed(args.new_string)), "Create", context, seen=self._seen
+                await new_file(place, well_formed(args.new_string), context), "Create", context, seen=self._seen
             )
         change = await self._change(args, place, before, context)
         self._seen.vouch(context, place, before.text)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import msgspec
 
-from gemini_companion.engine.edits.encoding import Encoded
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.edits.rewriting import rewritten
 from gemini_companion.engine.history.decode import well_formed
@@ -19,6 +18,7 @@ from gemini_companion.tools.workspace.changing import (
     changed_since,
     file_to_change,
     is_as_before,
+    new_file,
     proposal_of,
     text_now,
 )
@@ -61,9 +61,7 @@ class WriteFile:
         place, before = await file_to_change(args.file_path, context)
         content = well_formed(args.content)
         if before is None:
-            return await proposal_of(
-                Change(place=place, before=None, after=content, encoded=Encoded()), "Create", context, seen=self._seen
-            )
+            return await proposal_of(await new_file(place, content, context), "Create", context, seen=self._seen)
         since = await changed_since(before.text, place, context, self._seen)
         if since and not self._seen.is_vouched(context, place, before.text):
             self._seen.note(context, place, with_line_feeds(before.text))
