@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.adapters.storage.store import SqliteStore
-from gemini_companion.engine.errors import CompanionError, SessionBusy, StorageFault
+from gemini_companion.engine.errors import CompanionError, SessionBusy, SessionNotFound, StorageFault
 from gemini_companion.engine.history.log import PromptEntry
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.taken import end_taken
@@ -167,3 +167,30 @@ async def test_a_notice_reaches_whoever_has_the_chat_open_and_of_one_that_is_not
     end_taken(studio.app, session_id)
     assert studio.heard.lost == [session_id]
     assert (await studio.chat("on", session_id=session_id)).text == "Done. ", "it is held here again"
+
+
+async def test_a_chat_that_another_process_took_a_moment_ago_is_shown_with_what_that_one_wrote(opened: Opener) -> None:
+    first, second = opened(), opened()
+    session_id = (await first.chat("hello")).session_id
+    await second.app.open_session(second.client, session_id, take_over=True)
+    await second.chat("mine", session_id=session_id)
+    assert first.store.holds(session_id), "no heartbeat has told it yet"
+    assert prompts(await first.app.load(first.client, session_id)) == 2
+    assert not first.store.holds(session_id)
+
+
+async def test_a_chat_that_another_process_deleted_a_moment_ago_is_not_shown(opened: Opener) -> None:
+    first, second = opened(), opened()
+    session_id = (await first.chat("hello")).session_id
+    await second.app.open_session(second.client, session_id, take_over=True)
+    await second.app.delete(session_id)
+    with pytest.raises(SessionNotFound):
+        await first.app.load(first.client, session_id)
+
+
+async def test_a_chat_is_shown_from_memory_while_the_store_cannot_be_read(opened: Opener) -> None:
+    studio = opened()
+    session = await studio.app.load(studio.client, (await studio.chat("hello")).session_id)
+    assert isinstance(studio.store, SqliteStore)
+    await studio.store.worker.close(lambda connection: None)
+    assert await studio.app.load(studio.client, session.session_id) is session

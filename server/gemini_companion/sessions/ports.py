@@ -220,6 +220,10 @@ class SessionStore(AgentsLog, Protocol):
         """True while this process has the lease, as far as it knows."""
         ...
 
+    async def still_holds(self, session_id: str) -> bool:
+        """Whether this process has the lease, asked of where leases are kept. True too if that cannot be said now."""
+        ...
+
     async def reserve_event_seqs(self, session_id: str, count: int) -> int:
         """Reserve `count` event numbers durably; returns the first. Numbers are never reused: a crash leaves a gap."""
         ...

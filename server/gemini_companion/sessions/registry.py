@@ -86,6 +86,10 @@ class SessionRegistry:
         """The session as it is now, whichever process holds it. Raises `SessionNotFound`, `StorageFault`."""
         self.making.require_told(session_id)
         user, session = asyncio.current_task(), self.held(session_id)
+        # Another process may have taken it since the last heartbeat, and written to it.
+        if session is not None:
+            is_held = await self._services.store.still_holds(session_id)
+            session = self.held(session_id) if is_held else None  # it may have been let go meanwhile, too
         return self._used(session, user) if session else await to_its_end(self._load(session_id, user))
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> Session:

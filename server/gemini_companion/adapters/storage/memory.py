@@ -223,6 +223,10 @@ class MemoryStore:
         """True for every session in this store."""
         return session_id in self._sessions
 
+    async def still_holds(self, session_id: str) -> bool:
+        """True for every session in this store."""
+        return self.holds(session_id)
+
     async def reserve_event_seqs(self, session_id: str, count: int) -> int:
         """Reserve event numbers; returns the first."""
         first = self._next_event

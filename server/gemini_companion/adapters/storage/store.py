@@ -26,7 +26,7 @@ from gemini_companion.adapters.storage.sums import SqliteSums
 from gemini_companion.adapters.storage.vaulted import Vaulted, WrittenEntry, WrittenMeta, count_secrets, sealed_of
 from gemini_companion.adapters.storage.version_store import SqliteVersions
 from gemini_companion.adapters.storage.worker import Worker
-from gemini_companion.engine.errors import SessionBusy, StorageFault
+from gemini_companion.engine.errors import SessionBusy, SessionNotFound, StorageFault
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.redaction.markers import ids_in
@@ -145,9 +145,7 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         try:
             await self.worker.write(lambda: self._vaulted.entries(entries), work)
         except SessionBusy:
-            if session_id in self._held:
-                self._held.discard(session_id)
-                self._on_taken(session_id)
+            self._has_lost(session_id)
             raise
         self.recall.index_later(entries)
 
@@ -318,6 +316,15 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         """True while this store has the lease, as of the last write or heartbeat."""
         return session_id in self._held
 
+    async def still_holds(self, session_id: str) -> bool:
+        """Whether this store has the lease now. A file that cannot be read leaves it at what `holds` says."""
+        if session_id not in self._held:
+            return False
+        try:
+            return await self.worker.run("read", lambda connection: self._is_still_held(connection, session_id))
+        except StorageFault:
+            return session_id in self._held
+
     async def beat(self) -> None:
         """Renew the leases now, and update which of them are left. The worker does it regularly."""
         await self.worker.run("relaxed", self._beat)
@@ -332,6 +339,24 @@ class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
         except StorageFault as fault:
             _log.warning("The leases could not be given back: %s", fault)
         self._held.clear()
+
+    def _is_still_held(self, connection: sqlite3.Connection, session_id: str) -> bool:
+        try:
+            self._leases.require_held(connection, session_id)
+        except SessionBusy:
+            self._has_lost(session_id)
+            return False
+        except SessionNotFound:
+            self._held.discard(session_id)
+            return False
+        return True
+
+    def _has_lost(self, session_id: str) -> None:
+        """Another process took it: whoever has it open here is told, once."""
+        if session_id in self._held:
+            self._held.discard(session_id)
+            if not self._is_closing:
+                self._on_taken(session_id)
 
     def _may_be_swept(self, connection: sqlite3.Connection, session_id: str) -> bool:
         return not (self._leases.is_held(connection, session_id) or self._meta(connection, session_id).is_kept)

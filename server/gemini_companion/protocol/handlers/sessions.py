@@ -87,7 +87,7 @@ async def import_(host: Host, params: ImportParams) -> SessionInfo:
 
 async def newest(host: Host, params: NewestParams) -> NewestContents:
     app, session_id = host.app, params.session_id
-    held = app.loaded(session_id) if app.services.store.holds(session_id) else None
+    held = app.loaded(session_id) if await app.services.store.still_holds(session_id) else None
     return await newest_contents(app.services, held, session_id, params.limit)
 
 
