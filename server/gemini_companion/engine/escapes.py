@@ -20,6 +20,12 @@ _WRITTEN_OUT: Final = "\x00\x1b\x90\x98\x9b-\x9f\ud800-\udfff\U000e0000-\U000e00
 _ODD: Final = re.compile(f"[{_WRITTEN_OUT}]")
 _ODD_OR_FLAG: Final = re.compile(f"{_FLAG}|[{_WRITTEN_OUT}]")
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+_JSON_ESCAPE: Final = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+"""An escape in a JSON string: a surrogate pair, half of one (the group), or any other. Matched one after the other, so
+that a backslash that is itself escaped never counts as the start of one.
+"""
 _OF_NAMES: Final = frozenset({"Cc", "Cs", "Zl", "Zp", "Cf"})
 _STAYING: Final = "\u00ad\u200c\u200d"
 """A soft hyphen and the joiners, which names of some languages and emojis need."""
@@ -54,6 +60,24 @@ def value_for_model(value: Any) -> Any:
 def joined(text: str) -> str:
     """The text with halves of surrogate pairs that belong together joined."""
     return re.sub("[\ud800-\udbff][\udc00-\udfff]", lambda pair: _pair(pair[0]), text)
+
+
+def whole(text: str) -> str:
+    """The text as UTF-8 can hold it: halves of surrogate pairs are joined where they belong together, else written
+    out.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return re.sub("[\ud800-\udfff]", lambda half: _escaped(half[0]), joined(text))
+    return text
+
+
+def json_with_whole_signs(data: bytes) -> bytes:
+    """JSON whose strings have half of a surrogate pair written out, as `whole` does, where they had its escape."""
+    return _JSON_ESCAPE.sub(lambda found: b"\\\\" + found[1].lower() if found[1] else found[0], data)
 
 
 def signs_back(text: str) -> str:

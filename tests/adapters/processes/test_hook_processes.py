@@ -12,7 +12,7 @@ import pytest
 
 from gemini_companion.adapters.hooks.environment import scrubbed
 from gemini_companion.adapters.hooks.process import HookProcesses
-from gemini_companion.engine.hooks.answers import MAX_OUTPUT_BYTES, HookEnd
+from gemini_companion.engine.hooks.answers import MAX_OUTPUT_BYTES, HookEnd, answer_of
 from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.process
@@ -63,7 +63,31 @@ async def test_what_a_hook_leaves_in_the_background_ends_with_it(tmp_path: Path)
 async def test_a_hook_that_floods_is_ended(tmp_path: Path, command: str) -> None:
     end = await run(command, tmp_path)
     assert end.flooded
-    assert max(len(end.stdout), len(end.stderr)) == MAX_OUTPUT_BYTES
+    assert max(len(end.stdout), len(end.stderr)) <= MAX_OUTPUT_BYTES
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+async def test_of_a_long_output_the_end_is_kept_and_the_other_stream_loses_nothing(tmp_path: Path, stream: int) -> None:
+    other = 3 - stream
+    end = await run(f"yes | head -c 9000000 >&{stream}; echo last >&{stream}; echo whole >&{other}", tmp_path)
+    kept = (end.stdout, end.stderr)
+    assert (kept[other - 1], end.exit_code, end.flooded, end.is_cut) == ("whole\n", 0, False, stream == 1)
+    assert kept[stream - 1].endswith("y\nlast\n")
+    assert len(kept[stream - 1]) <= MAX_OUTPUT_BYTES
+
+
+async def test_a_long_output_of_wide_signs_is_read_by_the_mark_that_it_began_with(tmp_path: Path) -> None:
+    program = "import sys; sys.stdout.buffer.write(b'\\xff\\xfe' + ('é' * 3_000_000 + ' end').encode('utf-16-le'))"
+    end = await run(f'python3 -c "{program}"', tmp_path)
+    assert end.is_cut
+    assert end.stdout.endswith("éé end")
+    assert set(end.stdout) == set("é end")
+
+
+async def test_what_is_written_behind_the_answer_by_what_the_hook_left_costs_the_answer_nothing(tmp_path: Path) -> None:
+    deny = '{"decision": "deny", "reason": "no"}'
+    end = await run(f"(sleep 0.05; echo late; sleep 9) & exec 0<&-; echo '{deny}'; sleep 0.1", tmp_path)
+    assert answer_of(end).output == {"decision": "deny", "reason": "no"}
 
 
 async def test_a_hook_that_a_signal_ends_has_no_exit_code(tmp_path: Path) -> None:

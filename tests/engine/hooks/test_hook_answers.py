@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
+import json
 import time
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gemini_companion.engine.hooks.answers import HookEnd, HookOutput, answer_of
+from gemini_companion.engine.hooks.answers import HookEnd, HookOutput, answer_of, text_of
 from gemini_companion.engine.hooks.command_line import filled_in
 from gemini_companion.engine.hooks.config import DEFAULT_TIMEOUT_MS, Hook, read_hooks
 from gemini_companion.engine.hooks.matching import is_quick, plan_hooks
@@ -65,6 +70,82 @@ def test_of_a_hook_that_did_not_end_by_itself_nothing_counts_but_the_fault(end: 
 @pytest.mark.parametrize("event", ["BeforeTool", "BeforeModel", "BeforeToolSelection", "PreCompress"])
 def test_what_has_the_wrong_type_is_as_if_it_were_not_there(output: HookOutput, event: Any) -> None:
     assert verdict_of(event, merge_outputs(event, [output])) == Verdict()
+
+
+DENIES = {"decision": "deny", "reason": "größer als 5 €"}
+DENY = json.dumps(DENIES, ensure_ascii=False)
+
+
+def end_of(data: bytes, **more: Any) -> HookEnd:
+    return HookEnd(stdout=text_of(data, data[:4]), **more)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        codecs.BOM_UTF8 + DENY.encode(),
+        codecs.BOM_UTF16_LE + DENY.encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + DENY.encode("utf-16-be"),
+        codecs.BOM_UTF32_LE + DENY.encode("utf-32-le"),
+        codecs.BOM_UTF32_BE + DENY.encode("utf-32-be"),
+        DENY.encode("utf-16-le"),
+        DENY.encode("utf-16-be"),
+        b"\0\0" + DENY.encode() + b"\0",
+        "loading…\r\n".encode() + codecs.BOM_UTF8 + DENY.encode(),
+        b"\xfd\x80" + DENY.encode() + b"\xe2",
+        DENY.encode() + b"\nthe server is up\n",
+        b'{"level": "info"}\n' + DENY.encode() + b'\n{"level": "info"}',
+        b"guard: " + DENY.encode(),
+        b"{ not this\n{ nor this }\n" + json.dumps(DENIES, indent=2).encode() + b"\n{",
+    ],
+)
+def test_a_refusal_is_understood_whatever_stands_around_it_and_in_which_encoding(data: bytes) -> None:
+    assert answer_of(end_of(data)).output == DENIES
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b'{"decision": "deny", "reason": "bad \xff byte"}', r"bad \udcff byte"),
+        (b'{"decision": "deny", "reason": "half \\ud83d!"}', r"half \ud83d!"),
+        (b'{"decision": "deny", "reason": "two\nlines"}', "two\nlines"),
+        ('log\n{"decision": "deny", "reason": "x"}'.encode("utf-16-le") + b"\n", "x"),
+    ],
+)
+def test_what_is_no_text_in_an_answer_costs_only_itself(data: bytes, reason: str) -> None:
+    output = answer_of(end_of(data)).output
+    assert output is not None
+    assert (output["decision"], output["reason"]) == ("deny", reason)
+
+
+def test_bytes_that_are_no_text_are_shown_as_escapes_in_a_message() -> None:
+    assert answer_of(end_of(b"caf\xe9", exit_code=2)).output == {"decision": "deny", "reason": r"caf\udce9"}
+
+
+def test_of_an_output_that_was_cut_the_answer_counts_or_its_lack_is_told() -> None:
+    assert answer_of(end_of(b"...\n" + DENY.encode(), is_cut=True)) == (DENIES, "")
+    assert "no answer stands in the last ones" in answer_of(end_of(b"...", is_cut=True)).fault
+
+
+@pytest.mark.parametrize("text", ["Set {} as it is", "{} is what I found", "use {x}", '{"a": 1} {"b": 2}'])
+def test_a_message_with_braces_is_a_message(text: str) -> None:
+    assert answer_of(HookEnd(stdout=text)).output == {"decision": "allow", "systemMessage": text}
+
+
+@given(
+    st.binary(max_size=200), st.sampled_from(["", DENY, '{"a": NaN}\n', '{"a": 1' + "0" * 400 + "}\nx"]), st.binary()
+)
+def test_whatever_bytes_a_hook_writes_its_answer_can_be_sent_on(before: bytes, answer: str, after: bytes) -> None:
+    data = before + answer.encode() + after
+    for end in (end_of(data), HookEnd(exit_code=2, stderr=text_of(data, data[:4]))):
+        msgspec.json.encode(answer_of(end))
+
+
+def test_an_output_of_braces_takes_a_moment() -> None:
+    for worst in ('{"a":' * 200_000, '{"\n' * 300_000, "{}\n" * 300_000, '{"a": "' + "x" * 900_000, "{\n" * 400_000):
+        started = time.thread_time()
+        answer_of(HookEnd(stdout=worst))
+        assert (time.thread_time() - started) / slowness() < 2, worst[:10]
 
 
 def test_a_value_as_deep_as_a_well_is_text() -> None:

@@ -31,6 +31,7 @@ INPUTS_ARE_MERGED = "changes of a tool's input are merged, and what is no object
 DIFFERENT_ANSWERS = {
     "run_killed": "what a signal ended said nothing that counts",
     "run_env_secret_kept_by_default": "secrets never reach a hook",
+    "run_two_objects": "a line behind an answer does not take it back",
     "run_untrusted_project": "hooks of such a folder are not even read",
 }
 

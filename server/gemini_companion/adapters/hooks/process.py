@@ -23,7 +23,7 @@ import msgspec
 from gemini_companion.adapters.hooks.environment import for_others, scrubbed
 from gemini_companion.adapters.processes import reaper
 from gemini_companion.adapters.processes.environment import TOKEN, program_finder
-from gemini_companion.engine.hooks.answers import MAX_OUTPUT_BYTES, HookEnd
+from gemini_companion.engine.hooks.answers import MAX_OUTPUT_BYTES, MAX_WRITTEN_BYTES, HookEnd, text_of
 from gemini_companion.settings.programs import why_not_run
 
 _REAPER: Final = str(Path(reaper.__file__).resolve())
@@ -109,18 +109,40 @@ class HookProcesses:
 
 
 class _Capture:
-    """What comes out of a pipe, up to the limit."""
+    """The end of what comes out of a pipe, and how it began."""
 
     def __init__(self) -> None:
-        self.data = bytearray()
-        self.is_over = False
+        self._data = bytearray()
+        self._start = b""
+        self._written = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self._written > MAX_WRITTEN_BYTES
+
+    @property
+    def is_cut(self) -> bool:
+        return self._written > len(self._data)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._data
 
     def take(self, data: bytes) -> None:
-        self.data += data[: MAX_OUTPUT_BYTES - len(self.data)]
-        self.is_over = self.is_over or (len(data) > 0 and len(self.data) >= MAX_OUTPUT_BYTES)
+        self._start = (self._start + data)[:4]
+        self._written += len(data)
+        self._data += data
+        if len(self._data) >= 2 * MAX_OUTPUT_BYTES:
+            self._cut()
 
     def text(self) -> str:
-        return self.data.decode("utf-8", "replace")
+        if len(self._data) > MAX_OUTPUT_BYTES:
+            self._cut()
+        return text_of(bytes(self._data), self._start)
+
+    def _cut(self) -> None:
+        """Whole signs of UTF-16 and UTF-32 go."""
+        del self._data[: (len(self._data) - MAX_OUTPUT_BYTES + 3) // 4 * 4]
 
 
 class _Run:
@@ -182,6 +204,7 @@ class _Run:
             exit_code=report.exit,
             timed_out=timed_out,
             flooded=self._flooded.is_set(),
+            is_cut=self._out.is_cut or (self._out.is_empty and self._err.is_cut),
             failed=f"it could not be started ({report.failed})" if report.failed else "",
         )
 

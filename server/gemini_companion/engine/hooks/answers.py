@@ -2,21 +2,58 @@
 
 from __future__ import annotations
 
+import codecs
+import json
+import math
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
+from gemini_companion.engine.edits.encoding import decoded
+from gemini_companion.engine.escapes import json_with_whole_signs, whole
 from gemini_companion.engine.hooks.events import HookEvent
 
 HookOutput: TypeAlias = dict[str, Any]
 """The JSON object that a hook answers with."""
 
 MAX_OUTPUT_BYTES: Final = 1_048_576
+"""What is kept of each of a hook's streams: the end, where its answer stands."""
+MAX_WRITTEN_BYTES: Final = 64 * MAX_OUTPUT_BYTES
 """What a hook may write to each of its streams."""
 _DEEPEST: Final = 40
 _LONGEST_TEXT: Final = 100_000
 _BLOCK: Final = 2
 """The exit code that says no."""
+_ANSWERS: Final = frozenset({
+    "continue", "decision", "hookSpecificOutput", "reason", "stopReason", "suppressOutput", "systemMessage",
+})  # fmt: skip
+"""Fields of which an answer has one; an object without any may be a line of a log."""
+_TRIES: Final = 200
+"""Lines that begin as an object does and are none, after which no more is looked for."""
+_WIDE: Final = (  # UTF-32's mark begins as UTF-16's does
+    *((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be")),
+    *((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")),
+)
+_BLANK: Final = "".join(map(chr, range(0x21))) + "\x7f\ufeff"
+"""What may stand around a text and says nothing: blanks, control signs, byte order marks."""
+_AROUND: Final = _BLANK + "".join(map(chr, range(0xDC80, 0xDD00)))
+"""And around an answer, also bytes that are no text."""
+_DIGITS: Final = 18
+
+
+def _number(written: str) -> float | None:
+    number = float(written)
+    return number if math.isfinite(number) else None
+
+
+_LENIENT: Final = json.JSONDecoder(
+    strict=False,
+    parse_constant=lambda _: None,
+    parse_float=_number,
+    parse_int=lambda digits: int(digits) if len(digits) <= _DIGITS else _number(digits),
+)
+"""Takes control signs in strings, and what follows the value."""
 
 
 class HookEnd(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +65,9 @@ class HookEnd(msgspec.Struct, frozen=True, kw_only=True):
     """`None` where a signal ended it."""
     timed_out: bool = False
     flooded: bool = False
-    """It wrote more than `MAX_OUTPUT_BYTES`, and was ended."""
+    """It wrote more than `MAX_WRITTEN_BYTES`, and was ended."""
+    is_cut: bool = False
+    """It wrote more than `MAX_OUTPUT_BYTES`, of which the beginning was left out."""
     failed: str = ""
     """Why it could not be started."""
     withheld: str = ""
@@ -45,10 +84,24 @@ class Answer(NamedTuple):
     """What went wrong with it, for people."""
 
 
+def text_of(data: bytes, start: bytes) -> str:
+    """What a hook wrote to a stream, which began with `start`.
+
+    UTF-8, or what its byte order mark or its NULs say. Of a byte that is no text half of a surrogate pair stays, for
+    `answer_of`.
+    """
+    for mark, encoding in _WIDE:
+        if start.startswith(mark):
+            return data.decode(encoding, "replace")
+    if b"\0" in data and (text := decoded(data)) is not None:
+        return text.text
+    return data.decode("utf-8", "surrogateescape")
+
+
 def answer_of(end: HookEnd, event: HookEvent = "BeforeTool") -> Answer:
     """Read a hook's end.
 
-    A JSON object is its output, also behind lines of log. Other text is a message, or a refusal by its exit code: 2
+    A JSON object is its output, also between lines of log. Other text is a message, or a refusal by its exit code: 2
     always refuses, 1 warns, any other above 0 refuses if it says why. Of a hook that did not end by itself nothing
     counts.
     """
@@ -61,26 +114,29 @@ def answer_of(end: HookEnd, event: HookEvent = "BeforeTool") -> Answer:
     if end.timed_out:
         return Answer(None, "it took too long and was ended")
     if end.flooded:
-        return Answer(None, f"it wrote more than {MAX_OUTPUT_BYTES:,} bytes and was ended")
+        return Answer(None, f"it wrote more than {MAX_WRITTEN_BYTES:,} bytes and was ended")
     if end.exit_code is None:
         return Answer(None, "a signal ended it")
     fault = f"exit code {end.exit_code}" if end.exit_code else ""
-    text = end.stdout.strip() or end.stderr.strip()
-    value = _json_of(text)
+    said = end.stdout.strip(_BLANK) or end.stderr.strip(_BLANK)
+    value = _json_of(said)
     if isinstance(value, dict):
         output = cast("HookOutput", value)
         if end.exit_code == _BLOCK and not _says(output):
             output = {**output, "decision": "deny", "reason": _reason(output, end)}
         return Answer(output, fault)
+    if end.is_cut and not fault:
+        fault = f"it wrote more than {MAX_OUTPUT_BYTES:,} bytes, and no answer stands in the last ones"
+    text = _shown(said)
     if end.exit_code == _BLOCK:
-        return Answer({"decision": "deny", "reason": _cut(end.stderr.strip() or text)}, fault)
-    if not text or value is None or isinstance(value, int | float):
+        return Answer({"decision": "deny", "reason": _shown(end.stderr.strip(_BLANK)) or text}, fault)
+    if not said or value is None or isinstance(value, int | float):
         return Answer(None, fault)
     if end.exit_code == 0:
-        return Answer({"decision": "allow", "systemMessage": _cut(text)})
+        return Answer({"decision": "allow", "systemMessage": text}, fault)
     if end.exit_code == 1:
-        return Answer({"decision": "allow", "systemMessage": f"Warning: {_cut(text)}"}, fault)
-    return Answer({"decision": "deny", "reason": _cut(text)}, fault)
+        return Answer({"decision": "allow", "systemMessage": f"Warning: {text}"}, fault)
+    return Answer({"decision": "deny", "reason": text}, fault)
 
 
 def _says(output: HookOutput) -> bool:
@@ -89,22 +145,48 @@ def _says(output: HookOutput) -> bool:
 
 def _reason(output: HookOutput, end: HookEnd) -> str:
     given = output.get("reason")
-    return given if isinstance(given, str) and given else _cut(end.stderr.strip())
+    return given if isinstance(given, str) and given else _shown(end.stderr.strip(_BLANK))
 
 
 def _json_of(text: str) -> object:
-    """The JSON value that the text is, or that begins at its first line with a brace; else the text. Too deep a one
-    is text.
+    """The JSON value that the text is, or the answer among the objects in its lines; else the text. Too deep a one is
+    text.
     """
-    lines = text.splitlines(keepends=True)
-    first = next((number for number, line in enumerate(lines) if line.lstrip().startswith("{")), 0)
-    for candidate in dict.fromkeys((text, "".join(lines[first:]))):
-        try:
-            value: object = msgspec.json.decode(candidate.encode("utf-8", "replace"))
-        except (msgspec.DecodeError, RecursionError):
-            continue
+    source = text.strip(_AROUND).replace("\0", "")  # what one program wrote as UTF-16 may stand among UTF-8
+    try:
+        value: object = msgspec.json.decode(source)
         return text if _is_deep(value) else value
-    return text
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        objects = list(_objects(source))
+    answers = [one for one in objects if not _ANSWERS.isdisjoint(one)]
+    found = (answers[-1:] or objects[:1] or [None])[0]
+    if found is None or _is_deep(found):
+        return text
+    return msgspec.json.decode(json_with_whole_signs(json.dumps(found).encode()))
+
+
+def _objects(source: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects that begin a line, and answers that begin within one, with nothing behind them on their last."""
+    at = past = tries = 0
+    for line in source.splitlines(keepends=True):
+        start, at = at, at + len(line)
+        if start < past or tries == _TRIES or (begin := source.find("{", start, at)) < 0:
+            continue
+        try:
+            value, past = _LENIENT.raw_decode(source, begin)
+        except (ValueError, RecursionError):
+            tries += 1
+            continue
+        end_of_line = source.find("\n", past)
+        if source[past : end_of_line if end_of_line >= 0 else None].strip(_AROUND):
+            continue
+        if not source[start:begin].strip(_AROUND) or not _ANSWERS.isdisjoint(value):
+            yield value
+
+
+def _shown(text: str) -> str:
+    """The text as people see it, cut."""
+    return whole(text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…")
 
 
 def _is_deep(value: object) -> bool:
@@ -120,7 +202,3 @@ def _is_deep(value: object) -> bool:
             return False
         level = inner
     return True
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"

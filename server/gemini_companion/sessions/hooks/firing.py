@@ -19,6 +19,7 @@ from gemini_companion.engine.hooks.events import HookEvent, HookOutcome
 from gemini_companion.engine.hooks.matching import HookPlan, plan_hooks
 from gemini_companion.engine.hooks.merging import Verdict, merge_outputs, merged_input, verdict_of
 from gemini_companion.sessions.hooks.port import HookRunner
+from gemini_companion.sessions.threads import CHARACTERS_A_UNIT, off_loop
 from gemini_companion.settings.authority import PERSONAL
 
 logger = logging.getLogger(__name__)
@@ -100,7 +101,8 @@ async def fire(
                 limit_seconds=hook.timeout_ms / 1000,
                 is_own=hook.source in PERSONAL,
             )
-        answer = answer_of(end, hook.event)
+        size = (len(end.stdout) + len(end.stderr)) // CHARACTERS_A_UNIT
+        answer = await off_loop(size, lambda: answer_of(end, hook.event))
         report(
             hook,
             _run_of(hook, answer, end.duration_ms, at=now_ms, timed_out=end.timed_out, shown=options.notifications),
