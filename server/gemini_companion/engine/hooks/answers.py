@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
-from gemini_companion.engine.edits.encoding import decoded
 from gemini_companion.engine.escapes import json_with_whole_signs, whole
 from gemini_companion.engine.hooks.events import HookEvent
 
@@ -35,6 +34,8 @@ _WIDE: Final = (  # UTF-32's mark begins as UTF-16's does
     *((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be")),
     *((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")),
 )
+_NULS: Final = 0.4
+"""The share of NULs among the high bytes of UTF-16 from which on it is known without a mark."""
 _BLANK: Final = "".join(map(chr, range(0x21))) + "\x7f\ufeff"
 """What may stand around a text and says nothing: blanks, control signs, byte order marks."""
 _AROUND: Final = _BLANK + "".join(map(chr, range(0xDC80, 0xDD00)))
@@ -93,8 +94,10 @@ def text_of(data: bytes, start: bytes) -> str:
     for mark, encoding in _WIDE:
         if start.startswith(mark):
             return data.decode(encoding, "replace")
-    if b"\0" in data and (text := decoded(data)) is not None:
-        return text.text
+    for encoding, low, high in (("utf-16-le", data[::2], data[1::2]), ("utf-16-be", data[1::2], data[::2])):
+        # UTF-16 without a mark: of a western text half of the bytes are NUL.
+        if len(low) == len(high) and b"\0" not in low and high.count(0) > _NULS * len(high):
+            return data.decode(encoding, "replace")
     return data.decode("utf-8", "surrogateescape")
 
 
