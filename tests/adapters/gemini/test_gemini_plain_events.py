@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import itertools
 import json
+import threading
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -14,8 +15,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gemini_companion.adapters.gemini.event_stream import EventLines
 from gemini_companion.adapters.gemini.options import GeminiOptions
-from gemini_companion.adapters.gemini.plain_events import plain_chunk
+from gemini_companion.adapters.gemini.plain_events import LARGE_BYTES, plain_chunk
 from gemini_companion.adapters.gemini.sdk import Connection
 from gemini_companion.adapters.gemini.transport import http_client
 from gemini_companion.engine.errors import ModelFault
@@ -283,3 +285,53 @@ def test_what_the_service_sends_of_a_text_needs_no_sdk(both_ways: BothWays, body
 )
 def test_what_is_not_plain_is_the_sdks(body: Any):
     assert plain_chunk(json.dumps(body).encode()) is None
+
+
+LARGE: Final = "a" * (LARGE_BYTES + 4 - LARGE_BYTES % 4)
+SIGNED: Final[Json] = {"thoughtSignature": "+/+/aGk="}
+
+
+@pytest.mark.parametrize("vertex", [False, True])
+@pytest.mark.parametrize(
+    ("part", "is_ours"),
+    [
+        ({"functionCall": {"name": "default_api.f", "args": {"a": LARGE, "b": [None, {"c": None}, -0.0]}}}, True),
+        ({"functionCall": {"args": {"a": LARGE, "b": [2**63, 2**64, 10**30, 1e300]}, "id": "x"}, **SIGNED}, True),
+        ({"functionCall": {"name": "f", "args": {LARGE: "é\u2028\U0001f600"}}, "text": "x"}, True),
+        ({"functionCall": {}, "text": LARGE}, True),
+        ({"inlineData": {"data": LARGE, "mimeType": "image/png", "displayName": "d"}}, True),
+        ({"inlineData": {"data": LARGE, "mimeType": "image/png"}, "thought": True, **SIGNED}, True),
+        ({"inlineData": {"data": LARGE[:-3] + "-_+"}}, False),
+        ({"inlineData": {"data": LARGE[1:]}}, False),
+        ({"functionCall": {"name": "f", "args": {"a": LARGE}, "willContinue": True}}, False),
+        ({"functionCall": {"name": "f", "args": [LARGE]}}, False),
+        ({"functionCall": {"name": "f", "args": {"a": json.loads("[" * 90 + "]" * 90), "b": LARGE}}}, True),
+        ({"functionCall": {"name": "f", "args": {"a": json.loads("[" * 110 + "]" * 110), "b": LARGE}}}, False),
+        ({"functionCall": {"name": "f", "args": {"a": "\ud800" + LARGE}}}, False),
+        ({"functionResponse": {"name": "f", "response": {"a": LARGE}}}, False),
+    ],
+    ids=lambda value: str(value)[:50] if isinstance(value, dict) else None,
+)
+def test_a_large_event_is_told_as_the_sdk_tells_it(both_ways: BothWays, part: Json, is_ours: bool, vertex: bool):
+    body = {"candidates": [{"content": {"parts": [{"text": "Here: "}, part], "role": "model"}, "finishReason": "STOP"}]}
+    both_ways.told(event(body) + event(PIECE), cuts=[100_000, 900_000], vertex=vertex)
+    assert both_ways.by_sdk()[:1] in ([not is_ours], [])
+
+
+async def test_a_large_event_is_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch):
+    threads: list[int] = []
+    feed = EventLines.feed
+
+    def watched(lines: EventLines, data: bytes) -> bytes:
+        if data.endswith(b"\n"):
+            threads.append(threading.get_ident())
+        return feed(lines, data)
+
+    monkeypatch.setattr(EventLines, "feed", watched)
+    body = event({"candidates": [{"content": {"parts": [{"text": LARGE}]}}]})
+    reader = Reader(GeminiOptions(api_key="k"))
+    told = await reader.told(Stream([body[:-9], body[-9:], event(PIECE)]))
+    await reader.close()
+    assert [chunk.parts for chunk in told.chunks] == [({"text": LARGE},), ({"text": "Hi"},)]
+    large, small = threads
+    assert (large != threading.get_ident(), small) == (True, threading.get_ident())

@@ -67,12 +67,17 @@ def part_of(part: types.Part) -> Part:
     wire = cast("Json", plain_json(dumped))
     called: Any = wire.get("functionCall")
     if isinstance(called, dict) and isinstance(name := cast("Json", called).get("name"), str):
-        cast("Json", called)["name"] = _OF_CODE.sub("", name)
+        cast("Json", called)["name"] = without_code(name)
     if isinstance(signature := wire.get("thoughtSignature"), str):
         wire["thoughtSignature"] = signature.translate(_TO_STANDARD_BASE64)  # the SDK writes the URL-safe alphabet
     if isinstance(blob := wire.get("inlineData"), dict) and isinstance(data := cast("Json", blob).get("data"), str):
         cast("Json", blob)["data"] = data.translate(_TO_STANDARD_BASE64)
     return wire
+
+
+def without_code(name: str) -> str:
+    """A called tool's name without what stands ahead of it where a model writes the call as code."""
+    return _OF_CODE.sub("", name)
 
 
 def plain_json(value: object, depth: int = 0) -> object:

@@ -66,6 +66,11 @@ class EventLines:
         self._ends_with_return = False
         self._is_first = True
 
+    @property
+    def waiting(self) -> int:
+        """Bytes of the line whose end has not come."""
+        return len(self._line)
+
     def feed(self, data: bytes) -> bytes:
         """The lines that `data` completes."""
         if not data or self.is_done:

@@ -4,6 +4,8 @@ The SDK decodes each event twice, encodes it once and validates it, and we dump 
 delta costs. What is taken here is narrow on purpose: an event with any other field, type or value than those below is
 the SDK's, so what becomes of it needs no second answer. The chunk of one that is taken is what `answer.chunk_of` makes.
 
+Of an event of more than `LARGE_BYTES` calls and data are taken too: the SDK would hold the event loop for seconds.
+
 Of usage alone fields may be there that nobody knows: the SDK leaves out what it does not know, and nothing else of it
 is told. The service adds one from time to time, to every event, and all streams went the slow way until it stood here.
 """
@@ -17,10 +19,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.adapters.gemini.answer import plain_json, without_code
+from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.sessions.models.port import ModelChunk
 
+LARGE_BYTES: Final = 1024 * 1024
+"""An event of more is large: what is done with it is done beside the event loop."""
 _DATA: Final = b"data: "
 _NUL: Final = rb"\u0000"
 
@@ -49,10 +55,24 @@ class _Object(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
     pass
 
 
+class _Call(_Object):
+    id: str | None = None
+    args: dict[str, Any] | None = None
+    name: str | None = None
+
+
+class _Blob(_Object):
+    data: str | None = None
+    display_name: str | None = None
+    mime_type: str | None = None
+
+
 class _Part(_Object):
     text: str | None = None
     thought: bool | None = None
     thought_signature: str | None = None
+    function_call: _Call | None = None
+    inline_data: _Blob | None = None
 
 
 class _Content(_Object):
@@ -181,7 +201,9 @@ def plain_chunk(data: bytes) -> ModelChunk | None:
         candidate = event.candidates[0]
         finish_reason = candidate.finish_reason
         for part in (candidate.content.parts if candidate.content else None) or ():
-            fields: dict[str, Any] = {}
+            fields = _large_fields(part) if len(data) > LARGE_BYTES else None if _is_large_kind(part) else {}
+            if fields is None:
+                return None
             if part.text is not None:
                 fields["text"] = part.text
             if part.thought is not None:
@@ -198,6 +220,27 @@ def plain_chunk(data: bytes) -> ModelChunk | None:
         usage=_usage_of(event.usage_metadata) if event.usage_metadata is not None else None,
         model_version=event.model_version or None,
     )
+
+
+def _is_large_kind(part: _Part) -> bool:
+    return part.function_call is not None or part.inline_data is not None
+
+
+def _large_fields(part: _Part) -> dict[str, Any] | None:
+    """The call and the data of a part, as `answer.part_of` has them; `None` for what is the SDK's."""
+    fields: dict[str, Any] = {}
+    if (call := part.function_call) is not None:
+        named = {"id": call.id, "args": call.args, "name": call.name and without_code(call.name)}
+        try:
+            fields["functionCall"] = plain_json({key: value for key, value in named.items() if value is not None})
+        except ModelUnavailable:  # nested too deep
+            return None
+    if (blob := part.inline_data) is not None:
+        if blob.data is not None and not _is_base64(blob.data):
+            return None
+        named = {"data": blob.data, "displayName": blob.display_name, "mimeType": blob.mime_type}
+        fields["inlineData"] = {key: value for key, value in named.items() if value is not None}
+    return fields
 
 
 def _is_base64(text: str) -> bool:

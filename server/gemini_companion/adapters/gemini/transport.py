@@ -19,7 +19,7 @@ from gemini_companion.adapters.certificates import tls_context
 from gemini_companion.adapters.gemini.body import Body
 from gemini_companion.adapters.gemini.event_stream import EventLines, with_usable_counts
 from gemini_companion.adapters.gemini.options import GeminiOptions
-from gemini_companion.adapters.gemini.plain_events import PlainEvents
+from gemini_companion.adapters.gemini.plain_events import LARGE_BYTES, PlainEvents
 from gemini_companion.sessions.models.port import ModelChunk
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
@@ -216,7 +216,14 @@ class _Unpacked(httpx2.AsyncByteStream):
             if self._size - self._breath > _BREATH_BYTES:
                 self._breath = self._size
                 await asyncio.sleep(0)
-            self._pieces = self._pieces_of(data)
+            if self._lines is not None and self._lines.waiting > LARGE_BYTES and (not data or self._ends_line(data)):
+                self._pieces = iter(await asyncio.to_thread(lambda: list(self._pieces_of(data))))
+            else:
+                self._pieces = self._pieces_of(data)
+
+    @staticmethod
+    def _ends_line(data: bytes) -> bool:
+        return b"\n" in data or b"\r" in data
 
     def _pieces_of(self, data: bytes) -> Iterator[ModelChunk | bytes]:
         """What has come with these bytes; with none, the rest."""
