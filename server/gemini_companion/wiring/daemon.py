@@ -12,7 +12,7 @@ from gemini_companion.engine.errors import CompanionError, InvalidSettings
 from gemini_companion.wiring.extending import build_extending
 from gemini_companion.wiring.late import late, nothing
 from gemini_companion.wiring.loading_order import load_in_steps
-from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
+from gemini_companion.wiring.places import asides_directory, data_directory, home_directory, spills_directory
 from gemini_companion.wiring.servers import build_servers, server_commands
 from gemini_companion.wiring.services import build_services, new_id
 from gemini_companion.wiring.tools import build_tooling
@@ -181,6 +181,7 @@ class Daemon:
 
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""
+        from gemini_companion.adapters.files.asides import sweep_asides
         from gemini_companion.adapters.processes.spills import sweep_spills
         from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain
         from gemini_companion.sessions.recall.meaning import keep_embedded
@@ -202,6 +203,7 @@ class Daemon:
             loop.create_task(keep_embedded(services), name="embedding for recall"),
             self._redacting(),
             loop.create_task(asyncio.to_thread(sweep_spills, spills_directory(self._env)), name="sweeping outputs"),
+            loop.create_task(asyncio.to_thread(sweep_asides, asides_directory(self._env)), name="sweeping asides"),
         ]
 
     def _redacting(self) -> asyncio.Task[None]:

@@ -27,6 +27,11 @@ def spills_directory(env: Mapping[str, str]) -> str:
     return str(data_directory(env) / "commands")
 
 
+def asides_directory(env: Mapping[str, str]) -> str:
+    """Where it is noted what is written aside in workspaces."""
+    return str(data_directory(env) / "asides")
+
+
 def recent_directory(env: Mapping[str, str]) -> Path:
     """Where each daemon keeps its last events, for reports of bugs."""
     return data_directory(env) / "recent"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gemini_companion.wiring.late import late, nothing_to_await
-from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
+from gemini_companion.wiring.places import asides_directory, data_directory, home_directory, spills_directory
 
 if TYPE_CHECKING:
     from gemini_companion.adapters.processes.judging import DiskJudge
@@ -94,10 +94,11 @@ def _nothing_shared(chat: str) -> None:
 
 
 def _files(env: Mapping[str, str]) -> FileSystem:
+    from gemini_companion.adapters.files.asides import Asides
     from gemini_companion.adapters.files.disk import DiskFiles
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
 
-    return DiskFiles(DiskWorkspace(), own=own_folders(env))
+    return DiskFiles(DiskWorkspace(), own=own_folders(env), asides=Asides(asides_directory(env)))
 
 
 def _search() -> TextSearch:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import stat
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Final
 
 import msgspec
 
+from gemini_companion.adapters.files.asides import Asides, aside_name
 from gemini_companion.adapters.files.editorconfig import charset_of
 from gemini_companion.adapters.files.folder import CAN_HOLD, Folder, Strayed, held
 from gemini_companion.adapters.files.links import LinksAndFolders, inside, of_file
@@ -31,11 +31,20 @@ _CHANGED: Final = "{} has changed meanwhile. Nothing was done: read it again."
 class DiskFiles(LinksAndFolders):
     """Files inside the workspace folders; which of them may be shown, a `DiskWorkspace` says.
 
-    `own` are folders of the daemon's, its settings, logs and store: nothing in them is read or written.
+    `own` are folders of the daemon's, its settings, logs and store: nothing in them is read or written. `asides` notes
+    what a write leaves where the daemon is killed.
     """
 
-    def __init__(self, workspace: DiskWorkspace, *, own: Sequence[str] = (), by_descriptor: bool = CAN_HOLD) -> None:
+    def __init__(
+        self,
+        workspace: DiskWorkspace,
+        *,
+        own: Sequence[str] = (),
+        asides: Asides | None = None,
+        by_descriptor: bool = CAN_HOLD,
+    ) -> None:
         super().__init__(Placing(workspace, own), by_descriptor=by_descriptor)
+        self._asides = asides
 
     async def read(self, place: Place, *, limit: int) -> FileBytes:
         """At most `limit` bytes of a regular file inside a root."""
@@ -120,23 +129,24 @@ class DiskFiles(LinksAndFolders):
         if known is not None and known.st_nlink > 1:
             raise ToolRefusal(f"{place.shown} is a hard link: other names have the same file. Nothing was written.")
         bits = stat.S_IMODE(known.st_mode) if mode is None and known is not None else mode
-        aside = f".{secrets.token_hex(8)}.gemini-companion"
-        descriptor = folder.open_new(aside, _NEW_MODE if bits is None else 0o600)
-        try:
+        aside = aside_name()
+        with self._asides.noted(folder.path, aside) if self._asides else nullcontext():
+            descriptor = folder.open_new(aside, _NEW_MODE if bits is None else 0o600)
             try:
-                _fill(descriptor, data, bits, known)
+                try:
+                    _fill(descriptor, data, bits, known)
+                finally:
+                    os.close(descriptor)
+                if known is None:
+                    _take_name(folder, name, aside, data, bits)
+                else:
+                    _unchanged(folder, name, known, place)
+                    folder.replace(name, aside)
+            except FileExistsError:
+                raise ToolRefusal(_CHANGED.format(place.shown)) from None
             finally:
-                os.close(descriptor)
-            if known is None:
-                _take_name(folder, name, aside, data, bits)
-            else:
-                _unchanged(folder, name, known, place)
-                folder.replace(name, aside)
-        except FileExistsError:
-            raise ToolRefusal(_CHANGED.format(place.shown)) from None
-        finally:
-            with suppress(OSError):
-                folder.delete(aside)
+                with suppress(OSError):
+                    folder.delete(aside)
         folder.sync()
 
     def _look_again(self, root: str, folders: Sequence[str], folder: Folder) -> None:
