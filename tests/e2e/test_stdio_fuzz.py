@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.protocol.codec import encodable_text
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.protocol.frames import frame
 from tests.support import sample_server
 from tests.support.wire import ProcessClient
@@ -164,7 +164,7 @@ def id_of(message: dict[str, Any]) -> str:
     request_id = message.get("id")
     if isinstance(request_id, bool) or not isinstance(request_id, str | int):
         return "null"
-    return json.dumps(encodable_text(request_id) if isinstance(request_id, str) else request_id)
+    return json.dumps(well_formed(request_id) if isinstance(request_id, str) else request_id)
 
 
 def mutant(dice: random.Random, request_id: int) -> bytes:

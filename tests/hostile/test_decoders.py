@@ -13,13 +13,13 @@ from gemini_companion.adapters.offline.question import read_question
 from gemini_companion.adapters.storage.search import conditions
 from gemini_companion.engine.compression.answer import edited_snapshot, read_snapshot
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.facts.extract import condensed, facts_of
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.sentences import sentences
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.decode import well_formed
 from gemini_companion.engine.history.json_length import json_length
 from gemini_companion.engine.ide_context.positions import count_line_breaks
 from gemini_companion.engine.ide_context.secrets import find_secrets, mask_secrets
@@ -30,7 +30,7 @@ from gemini_companion.engine.recall.passages import passage_spans
 from gemini_companion.engine.recall.query import parse_query
 from gemini_companion.engine.recall.words import indexed, spaced
 from gemini_companion.engine.tokens.lexical import cut
-from gemini_companion.protocol.codec import decode_body, encodable_text, is_too_deep
+from gemini_companion.protocol.codec import decode_body, is_too_deep
 from gemini_companion.protocol.errors import RpcError
 from gemini_companion.protocol.frames import FrameParser
 from gemini_companion.sessions.interchange import decode_session_file
@@ -204,7 +204,7 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "search query": lambda text: conditions(text[:10_000]),
     "excerpt": lambda text: excerpt(text, 400_000),
     "line breaks": count_line_breaks,
-    "Unicode": lambda text: well_formed(encodable_text(text)),
+    "Unicode": lambda text: well_formed(text).encode(),
     "offline question": read_question,
 }
 

@@ -200,7 +200,7 @@ async def test_more_requests_than_can_be_kept_are_refused_as_overloaded(
 
 async def test_pygls_own_typed_way_to_the_client_works_through_the_dispatcher(client: InMemoryClient):
     client.server.window_show_message(types.ShowMessageParams(type=types.MessageType.Info, message="hé \ud83d"))
-    assert client.notifications("window/showMessage") == [{"type": 3, "message": "hé \ufffd"}]
+    assert client.notifications("window/showMessage") == [{"type": 3, "message": "hé \\ud83d"}]
     client.handlers["window/showMessageRequest"] = lambda params: params["actions"][0]
     async with asyncio.timeout(PATIENCE):
         chosen = await client.server.window_show_message_request_async(

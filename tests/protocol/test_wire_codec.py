@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.protocol.codec import (
     MAX_DEPTH,
     decode,
     decode_body,
     decode_params,
-    encodable_text,
     encode_body,
     is_too_deep,
 )
@@ -132,16 +132,21 @@ def test_a_body_that_is_no_json_is_refused(body: bytes, code: int):
 @pytest.mark.parametrize(
     ("body", "text"),
     [
-        (rb'"a\ud83db"', "a\ufffdb"),
-        (rb'"a\uDE00"', "a\ufffd"),
-        (rb'"\ud83d\ud83d\ude00"', "\ufffd😀"),
-        (rb'"\ud83d\u0041"', "\ufffdA"),
-        (rb'"\\ud83d \ud83d"', "\\ud83d \ufffd"),
-        (rb'"\\\ud83d\n"', "\\\ufffd\n"),
+        (rb'"a\ud83db"', r"a\ud83db"),
+        (rb'"a\uDE00"', r"a\ude00"),
+        (rb'"\ud83d\ud83d\ude00"', r"\ud83d" "😀"),
+        (rb'"\ud83d\u0041"', r"\ud83dA"),
+        (rb'"\\ud83d \ud83d"', r"\ud83d \ud83d"),
+        (rb'"\\\ud83d\n"', "\\\\ud83d\n"),
     ],
 )
-def test_half_an_emoji_becomes_the_replacement_character(body: bytes, text: str):
+def test_half_an_emoji_is_written_out(body: bytes, text: str):
     assert decode_body(body) == text
+
+
+def test_half_an_emoji_in_a_document_keeps_its_place_for_columns_count_it():
+    body = rb'{"method": "textDocument/didChange", "params": {"text": "a\ud83db"}}'
+    assert decode_body(body)["params"] == {"text": "a\ufffdb"}
 
 
 @given(st.text(st.characters(), max_size=20) | st.text(st.sampled_from('\ud83d\ude00\\u"n\nd8'), max_size=12))
@@ -149,7 +154,7 @@ def test_half_an_emoji_becomes_the_replacement_character(body: bytes, text: str)
 def test_any_text_that_python_can_hold_comes_out_and_in_as_unicode(text: str):
     body = json.dumps(text).encode()
     taken = decode_body(body)
-    assert taken == encodable_text(text)
+    assert taken == well_formed(text)
     assert json.loads(encode_body({"result": [text, {text: 1}]}).decode()) == {"result": [taken, {taken: 1}]}
 
 

@@ -62,7 +62,7 @@ def joined(text: str) -> str:
     return re.sub("[\ud800-\udbff][\udc00-\udfff]", lambda pair: _pair(pair[0]), text)
 
 
-def whole(text: str) -> str:
+def well_formed(text: str) -> str:
     """The text as UTF-8 can hold it: halves of surrogate pairs are joined where they belong together, else written
     out.
     """
@@ -75,9 +75,15 @@ def whole(text: str) -> str:
     return text
 
 
-def json_with_whole_signs(data: bytes) -> bytes:
-    """JSON whose strings have half of a surrogate pair written out, as `whole` does, where they had its escape."""
-    return _JSON_ESCAPE.sub(lambda found: b"\\\\" + found[1].lower() if found[1] else found[0], data)
+def json_with_whole_signs(data: bytes, instead: bytes | None = None) -> bytes:
+    """JSON whose strings have half of a surrogate pair written out, as `well_formed` does, where they had its escape;
+    or have an escape `instead`.
+    """
+
+    def whole(found: re.Match[bytes]) -> bytes:
+        return found[0] if found[1] is None else b"\\\\" + found[1].lower() if instead is None else instead
+
+    return _JSON_ESCAPE.sub(whole, data)
 
 
 def signs_back(text: str) -> str:

@@ -1,7 +1,8 @@
 """JSON in and out: bodies to builtins, builtins to Structs, and back. Strict, bounded, and never surprised by text that
 is no Unicode.
 
-Python can hold lone surrogates (half an emoji) in a string and UTF-8 cannot, so both directions replace them by U+FFFD.
+Python can hold lone surrogates (half an emoji) in a string and UTF-8 cannot, so both directions write them out. In the
+texts of documents U+FFFD stands for them, of one unit as they are, for columns count those.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.escapes import json_with_whole_signs, well_formed
 from gemini_companion.protocol.errors import INVALID_REQUEST, PARSE_ERROR, protocol_error
 
 T = TypeVar("T")
@@ -22,14 +24,7 @@ MAX_DEPTH: Final = 128
 
 _EXACT_INTEGERS: Final = 2.0**53
 _LONGEST_REASON: Final = 300
-
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<low>\\u[dD][c-fC-F][0-9a-fA-F]{2})?|(?P<lone>u[dD][c-fC-F][0-9a-fA-F]{2})|(?P<other>.))",
-    re.DOTALL,
-)
-"""One escape sequence of a JSON string: a high surrogate with or without its other half, a low one alone, or anything
-else.
-"""
+_OF_DOCUMENTS: Final = "textDocument/"
 
 _MISSING = re.compile(r"Object missing required field `([^`]*)`")
 
@@ -48,10 +43,14 @@ def decode_body(body: bytes) -> Any:
     except RecursionError:
         raise protocol_error(INVALID_REQUEST, f"The message is nested deeper than {MAX_DEPTH} levels.") from None
     except msgspec.DecodeError as error:
-        repaired = _ESCAPE.sub(_without_half_a_pair, body)
+        repaired = json_with_whole_signs(body)
         if repaired == body:
             raise protocol_error(PARSE_ERROR, f"The message is not JSON: {_shortened(str(error))}.") from None
-        return decode_body(repaired)
+        message = decode_body(repaired)
+        method = cast("dict[str, object]", message).get("method") if isinstance(message, dict) else None
+        if isinstance(method, str) and method.startswith(_OF_DOCUMENTS):
+            return decode_body(json_with_whole_signs(body, rb"\ufffd"))
+        return message
 
 
 def is_too_deep(body: bytes, message: object) -> bool:
@@ -140,20 +139,11 @@ def _with_whole_numbers(value: object) -> object:
     return value
 
 
-def _without_half_a_pair(escape: re.Match[bytes]) -> bytes:
-    return escape[0] if escape["low"] or escape["other"] else rb"\ufffd"
-
-
 def _encodable(value: object) -> object:
     if isinstance(value, str):
-        return encodable_text(value)
+        return well_formed(value)
     if isinstance(value, dict):
-        return {encodable_text(key): _encodable(item) for key, item in cast("dict[str, object]", value).items()}
+        return {well_formed(key): _encodable(item) for key, item in cast("dict[str, object]", value).items()}
     if isinstance(value, list | tuple):
         return [_encodable(item) for item in cast("Sequence[object]", value)]
     return value
-
-
-def encodable_text(text: str) -> str:
-    """The text with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

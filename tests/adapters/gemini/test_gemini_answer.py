@@ -80,7 +80,7 @@ def test_counts_are_never_negative():
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ({"a\ud800": "b\udc00c"}, {"a\ufffd": "b\ufffdc"}),
+        ({"a\ud800": "b\udc00c"}, {r"a\ud800": r"b\udc00c"}),
         ("\ud83d\ude00", "😀"),
         (2**70, float(2**70)),
         (-(2**63), float(-(2**63))),

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.history.content import ABSENT, Content
 from gemini_companion.engine.history.decode import (
     MAX_PART_DEPTH,
     decode_contents,
     decode_parts,
     decode_prompt,
-    well_formed,
 )
 from tests.support.examples import examples
 
@@ -139,7 +139,7 @@ def test_a_message_says_what_was_expected_and_what_was_found() -> None:
         decode_parts([{"text": 5}])
 
 
-def test_lone_surrogates_become_replacement_characters_wherever_they_stand() -> None:
+def test_lone_surrogates_are_written_out_wherever_they_stand() -> None:
     raw = [
         {
             "role": "user",
@@ -148,8 +148,8 @@ def test_lone_surrogates_become_replacement_characters_wherever_they_stand() -> 
     ]
     (content,) = decode_contents(raw)
     assert content.parts == (
-        {"text": "a\ufffdb"},
-        {"functionCall": {"name": "f", "args": {"k\ufffd": ["\ufffd", "é"]}}},
+        {"text": r"a\ud800b"},
+        {"functionCall": {"name": "f", "args": {r"k\udc00": [r"\udfff", "é"]}}},
     )
     assert raw[0]["parts"][0] == {"text": "a\ud800b"}, "what the caller has is not changed"
 
@@ -170,7 +170,7 @@ def test_nesting_without_end_is_refused_and_not_followed() -> None:
 
 
 def test_a_prompt_is_a_string_or_parts() -> None:
-    assert decode_prompt("hi \ud800") == ({"text": "hi \ufffd"},)
+    assert decode_prompt("hi \ud800") == ({"text": r"hi \ud800"},)
     assert decode_prompt([{"text": "hi"}]) == ({"text": "hi"},)
     with pytest.raises(InvalidInput) as caught:
         decode_prompt({"text": "hi"}, "$.prompt")

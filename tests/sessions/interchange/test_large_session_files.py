@@ -52,9 +52,9 @@ def test_what_is_broken_in_a_large_file_is_told_by_line_and_column(broken: tuple
         decode_session_file(data, "a.json")
 
 
-def test_lone_surrogates_of_a_large_file_are_replaced() -> None:
+def test_lone_surrogates_of_a_large_file_are_written_out() -> None:
     data = json.dumps([LARGE, {"role": "user", "parts": [{"text": "a \ud800 b"}]}]).encode()
-    assert decode_session_file(data, "a.json").contents[1] == user_text("a \ufffd b")
+    assert decode_session_file(data, "a.json").contents[1] == user_text(r"a \ud800 b")
 
 
 def test_of_a_name_that_stands_twice_in_a_large_file_the_last_counts() -> None:

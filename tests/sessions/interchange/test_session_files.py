@@ -106,10 +106,10 @@ def test_a_byte_order_mark_does_no_harm() -> None:
     assert decode_session_file(b"\xef\xbb\xbf[]", "x").contents == []
 
 
-def test_lone_surrogates_are_replaced_and_nothing_that_only_looks_like_one() -> None:
+def test_lone_surrogates_are_written_out_and_nothing_that_only_looks_like_one() -> None:
     data = b'[{"role": "user", "parts": [{"text": "\\ud800 \\\\ud800 \\ud83d\\ude00 \\udc00\\"", "k\\udfff": 1}]}]'
     assert decode_session_file(data, "x").contents == [
-        Content(role="user", parts=({"text": '\ufffd \\ud800 \U0001f600 \ufffd"', "k\ufffd": 1},))
+        Content(role="user", parts=({"text": '\\ud800 \\ud800 \U0001f600 \\udc00"', "k\\udfff": 1},))
     ]
 
 

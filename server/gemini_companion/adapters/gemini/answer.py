@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from gemini_companion.engine.errors import ModelUnavailable
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.sessions.models.port import ModelChunk
@@ -41,7 +42,7 @@ def chunk_of(response: types.GenerateContentResponse) -> ModelChunk:
         finish_reason=_word(candidate.finish_reason) if candidate else None,
         block_reason=_word(response.prompt_feedback.block_reason) if response.prompt_feedback else None,
         usage=_usage_of(response.usage_metadata),
-        model_version=_plain_text(response.model_version) if response.model_version else None,
+        model_version=well_formed(response.model_version) if response.model_version else None,
     )
 
 
@@ -83,17 +84,18 @@ def without_code(name: str) -> str:
 def plain_json(value: object, depth: int = 0) -> object:
     """`value` in JSON that every reader takes.
 
-    Lone surrogates are replaced, integers of more than 64 bits become floats, numbers that are not finite `None`.
+    Halves of surrogate pairs are written out, integers of more than 64 bits become floats, numbers that are not finite
+    `None`.
     Raises `ModelUnavailable` past `MAX_DEPTH` levels.
     """
     if isinstance(value, str):
-        return _plain_text(value)
+        return well_formed(value)
     if isinstance(value, dict | list):
         if depth >= MAX_DEPTH:
             raise _too_deep()
         if isinstance(value, dict):
             fields = cast("dict[str, object]", value)
-            return {_plain_text(key): plain_json(item, depth + 1) for key, item in fields.items()}
+            return {well_formed(key): plain_json(item, depth + 1) for key, item in fields.items()}
         return [plain_json(item, depth + 1) for item in cast("list[object]", value)]
     if isinstance(value, int) and not -_LARGEST_INTEGER <= value <= _LARGEST_INTEGER:
         try:
@@ -109,17 +111,9 @@ def _too_deep() -> ModelUnavailable:
     )
 
 
-def _plain_text(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 def _word(value: enum.Enum | None) -> str | None:
     """An enumeration's value as the API wrote it, also one that this SDK does not know; `None` for "unspecified"."""
-    word = _plain_text(str(value.value)) if value is not None else ""
+    word = well_formed(str(value.value)) if value is not None else ""
     return None if not word or word == "FINISH_REASON_UNSPECIFIED" else word
 
 

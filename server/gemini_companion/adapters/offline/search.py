@@ -16,10 +16,10 @@ import msgspec
 from gemini_companion.adapters.offline.conversation import Turn
 from gemini_companion.adapters.offline.question import states
 from gemini_companion.adapters.offline.symbols import MINOR, definitions_in, documentation_of
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.rules import is_question
 from gemini_companion.engine.facts.sentences import pieces, sentences
-from gemini_companion.engine.history.decode import well_formed
 from gemini_companion.engine.recall.words import spaced
 from gemini_companion.sessions.models.port import OpenDocument
 

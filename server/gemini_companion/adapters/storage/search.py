@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.storage.full_text import put_in, take_out
 from gemini_companion.adapters.storage.indexed_sessions import state_of
-from gemini_companion.engine.history.decode import well_formed
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.history.log import Entry, PinEntry, TurnEndEntry, decode_entry
 from gemini_companion.engine.recall.passages import entry_text, spoken_entry
 from gemini_companion.engine.recall.ranking import PLACE_BITS, spot_of

@@ -12,6 +12,7 @@ import math
 from typing import Any, Final, cast
 
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.history.content import ABSENT, Content, Part, Role
 
 MAX_PART_DEPTH: Final = 128
@@ -109,13 +110,6 @@ def decode_prompt(raw: object, path: str = "$") -> tuple[Part, ...]:
     if not isinstance(raw, list):
         raise mismatch("a string or an array of parts", raw, path)
     return decode_parts(cast("list[object]", raw), path)
-
-
-def well_formed(text: str) -> str:
-    """`text` with surrogate pairs joined and each lone surrogate replaced by U+FFFD, so that it is valid UTF-8."""
-    if text.isascii() or _is_encodable(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def mismatch(expected: str, found: object, path: str) -> InvalidInput:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
-from gemini_companion.engine.escapes import json_with_whole_signs, whole
+from gemini_companion.engine.escapes import json_with_whole_signs, well_formed
 from gemini_companion.engine.hooks.events import HookEvent
 
 HookOutput: TypeAlias = dict[str, Any]
@@ -189,7 +189,7 @@ def _objects(source: str) -> Iterator[dict[str, Any]]:
 
 def _shown(text: str) -> str:
     """The text as people see it, cut."""
-    return whole(text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…")
+    return well_formed(text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…")
 
 
 def _is_deep(value: object) -> bool:

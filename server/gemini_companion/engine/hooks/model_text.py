@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.history.content import Content, Part
-from gemini_companion.engine.history.decode import well_formed
 from gemini_companion.engine.history.part import is_thought, text_of
 
 _MOST_MESSAGES: Final = 10_000

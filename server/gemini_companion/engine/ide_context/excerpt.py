@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemini_companion.engine.history.decode import well_formed
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.ide_context.positions import line_span
 from gemini_companion.engine.ide_context.secrets import REACH, mask_between
 from gemini_companion.engine.ide_context.state import FileText, LineRange

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gemini_companion.engine.history.decode import well_formed
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.history.extent import SelectionCut
 from gemini_companion.engine.ide_context.excerpt import excerpt, whole
 from gemini_companion.engine.ide_context.positions import count_line_breaks
@@ -118,7 +118,8 @@ def _selection(text: str, selected: LineRange | None, limit: int) -> tuple[str, 
     It is cut after a line, unless one line takes more than half of it, and then ends with `TRUNCATED`.
     """
     if len(text) <= limit:
-        shown, masked = mask_between(well_formed(text), 0, len(text))
+        text = well_formed(text)
+        shown, masked = mask_between(text, 0, len(text))
         if len(shown) <= limit:
             return shown, None, masked
     shown, masked = mask_between(well_formed(text[: limit + REACH]), 0, limit)

@@ -12,8 +12,8 @@ from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.history.content import Content, Part
-from gemini_companion.engine.history.decode import well_formed
 from gemini_companion.engine.history.part import text_of
 
 MAX_LINES: Final = 2_000

@@ -11,8 +11,8 @@ from typing import Final
 
 import msgspec
 
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.facts.patterns import lazy
-from gemini_companion.engine.history.decode import well_formed
 from gemini_companion.engine.recall.passages import Speaker
 from gemini_companion.engine.recall.words import (
     IRREGULAR,

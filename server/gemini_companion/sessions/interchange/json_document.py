@@ -8,14 +8,9 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.escapes import json_with_whole_signs
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-
-_ESCAPE: Final = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
-)
-"""An escape in a JSON string: a surrogate pair, a lone surrogate (the group), or any other. Matched one after the
-other, so that a backslash that is itself escaped never counts as the start of one."""
 
 _IS_OBJECT: Final = re.compile(rb"[ \t\r\n]*+\{")
 
@@ -30,7 +25,7 @@ _BYTE: Final = re.compile(r"\(byte (\d+)\)")
 
 
 def parse_json(data: bytes) -> object:
-    """The value in `data`: UTF-8, with or without a byte order mark. Lone surrogates in it become U+FFFD.
+    """The value in `data`: UTF-8, with or without a byte order mark. Halves of surrogate pairs in it are written out.
 
     Raises `InvalidInput`, with line and column (from 1, in characters) where the JSON is broken.
     """
@@ -61,7 +56,7 @@ def _items(data: bytes | msgspec.Raw) -> list[object]:
 
 
 def _parse_carefully(data: bytes) -> object:
-    """Parse what the fast parser refuses: replace lone surrogates, else report what is wrong and where."""
+    """Parse what the fast parser refuses: write halves of surrogate pairs out, else report what is wrong and where."""
     import json  # not needed for a sound file
 
     try:
@@ -71,7 +66,7 @@ def _parse_carefully(data: bytes) -> object:
             f"The file is not UTF-8 text: byte {fault.start} is {data[fault.start]:#04x}.",
             hint="Save it as UTF-8 and try again.",
         ) from None
-    mended = _ESCAPE.sub(_mend, data) if b"\\u" in data else data
+    mended = json_with_whole_signs(data) if b"\\u" in data else data
     try:
         return msgspec.json.decode(mended)
     except RecursionError:
@@ -89,10 +84,6 @@ def _parse_carefully(data: bytes) -> object:
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         raise InvalidInput(f"Broken JSON at line {line}, column {column}.") from None
     raise InvalidInput(f"The JSON cannot be read: {reason}.") from None
-
-
-def _mend(match: re.Match[bytes]) -> bytes:
-    return b"\\ufffd" if match[1] else match[0]
 
 
 def _refuse_constant(name: str) -> object:

@@ -11,8 +11,7 @@ import msgspec
 from gemini_companion.engine.edits.lines import LineFeedView, with_line_feeds
 from gemini_companion.engine.edits.matching import MAX_SPANS, Match, NoMatch, Span, find, trimmed
 from gemini_companion.engine.edits.nearest import TAB, nearest, shown
-from gemini_companion.engine.escapes import signs_back
-from gemini_companion.engine.history.decode import well_formed
+from gemini_companion.engine.escapes import signs_back, well_formed
 from gemini_companion.engine.ide_context.secrets import mask_secrets
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal

@@ -9,7 +9,7 @@ import msgspec
 
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.edits.rewriting import rewritten
-from gemini_companion.engine.history.decode import well_formed
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.tools.counting import counted
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.changing import (
