@@ -16,6 +16,7 @@ from gemini_companion.adapters.telemetry import names
 from gemini_companion.adapters.telemetry.worker import Telemetry
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.log import Usage
+from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.events import HookRan
 from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.observing.records import TEXT_LIMIT
@@ -120,6 +121,30 @@ async def test_spans_metrics_and_logs_arrive_with_their_numbers(tmp_path: Path, 
     assert (calls.as_int, values_of(calls.attributes)["decision"]) == (1, "auto_accept")
     (first, *_) = [log for log in received.logs if log.event_name == "gemini_companion.tool_call"]
     assert first.span_id in {span.span_id for span in below}
+
+
+async def test_the_tokens_of_a_preview_are_counted_once_when_it_is_installed(tmp_path: Path) -> None:
+    studio = studio_in(tmp_path)
+    with (
+        http_collector() as (endpoint, received),
+        sending(studio, TelemetryOptions(enabled=True, endpoint=endpoint, protocol="http")),
+    ):
+        for _ in range(5):
+            await studio.chat("Go on. " * 200)
+        shown = await studio.compress(preview=True)
+        session, by = await studio.session(), studio.client.client_id
+        done = await apply_preview(session, client=by, compression_id=shown.compression_id or "")
+    assert (shown.status, done.status, shown.compression_id) == ("PREVIEW", "COMPRESSED", done.compression_id)
+    told = [values_of(span.attributes) for span in by_name(received)["chat_compression"]]
+    assert [(one["status"], one.get("tokens_before")) for one in told] == [
+        ("PREVIEW", None),
+        ("COMPRESSED", done.original_token_count),
+    ]
+    points = received.metrics["gemini_companion.chat_compression.tokens"].histogram.data_points
+    assert {values_of(point.attributes)["type"]: point.sum for point in points} == {
+        "before": done.original_token_count,
+        "after": done.new_token_count,
+    }
 
 
 @pytest.mark.parametrize("protocol", COLLECTORS)

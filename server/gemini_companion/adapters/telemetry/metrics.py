@@ -11,7 +11,7 @@ from opentelemetry.util.types import AttributeValue
 
 from gemini_companion.adapters.telemetry import names
 from gemini_companion.adapters.telemetry.names import PREFIX
-from gemini_companion.adapters.telemetry.spans import model_attributes
+from gemini_companion.adapters.telemetry.spans import PREVIEW, model_attributes
 from gemini_companion.sessions.observing.records import (
     AnyRecord,
     CompressionEnded,
@@ -119,7 +119,7 @@ class Metrics:
     def _compression(self, record: CompressionEnded) -> None:
         attributes = {"status": record.status or "CANCELLED", "trigger": record.trigger or ""}
         self._add("chat_compression.count", 1, attributes)
-        if record.status is not None:
+        if record.status not in (None, PREVIEW):
             for kind, tokens in (("before", record.tokens_before), ("after", record.tokens_after)):
                 self._measure(f"{PREFIX}.chat_compression.tokens", max(0, tokens), {"type": kind})
 

@@ -25,6 +25,8 @@ from gemini_companion.sessions.observing.records import (
 
 Attributes: TypeAlias = dict[str, AttributeValue]
 
+PREVIEW: Final = "PREVIEW"
+"""What changed nothing yet: its tokens are told with its installation, which has the same id."""
 MOST_OPEN: Final = 256
 """Turns and compressions under way at a time; the oldest is ended for one more."""
 
@@ -225,11 +227,11 @@ def compression_attributes(record: CompressionEnded) -> Attributes:
     found: Attributes = {
         "compression_id": record.compression_id,
         "status": record.status or "CANCELLED",
-        "tokens_before": record.tokens_before,
-        "tokens_after": record.tokens_after,
         "model_calls": record.model_calls,
         "duration_ms": record.duration_ms,
     }
+    if record.status != PREVIEW:
+        found |= {"tokens_before": record.tokens_before, "tokens_after": record.tokens_after}
     if record.trigger is not None:
         found["trigger"] = record.trigger
     if record.strategy:
