@@ -743,6 +743,26 @@ async def test_a_work_tree_that_is_led_elsewhere_by_a_link_later_is_disarmed(des
     assert desk.git(desk.work / "sub", "rev-parse", "--show-toplevel", is_checked=False) != str(desk.home)
 
 
+async def test_a_work_tree_is_judged_again_where_a_command_changed_settings_and_the_link_to_it(desk: Desk) -> None:
+    await desk.run("git init -q sub; mkdir tree; git -C sub config core.worktree ../../tree")
+    await desk.run(f"rmdir tree; ln -s {desk.home} tree; git -C sub config color.ui auto")
+    assert desk.git(desk.work / "sub", "rev-parse", "--show-toplevel", is_checked=False) != str(desk.home)
+
+
+async def test_a_link_to_a_pointer_is_followed_from_where_it_stands(desk: Desk) -> None:
+    """As git does: the person's other repository would run what is in this workspace."""
+    (other := desk.home / "other").mkdir()
+    desk.git(other, "init", "-q")
+    desk.git(other, "config", "core.hooksPath", ".hooks")
+    end = await desk.run(
+        "mkdir -p y/.hooks a/b/c; cp evil y/.hooks/pre-commit; git init -q a/other;"
+        " echo 'gitdir: ../../other/.git' > a/b/c/file; ln -s ../a/b/c/file y/.git"
+    )
+    assert "y/.git" in end.disarmed[0]
+    desk.git(desk.work / "y", "commit", "-q", "--allow-empty", "-m", "x")
+    assert not desk.ran.exists()
+
+
 async def test_a_work_tree_of_a_submodule_stays(desk: Desk) -> None:
     line = "git init -q sub; mkdir tree; git -C sub config core.worktree ../../tree"
     assert (await desk.run(line)).disarmed == ()

@@ -147,8 +147,9 @@ class Disarmer:
         left = _MOST_JUDGED
         for (kind, path), value in new.items():
             is_led_inside = isinstance(value, Led) and all(is_in(place, places) for place in value.places)
+            is_judged = ("settings", path) in new and not _leads_anew(value, before.get((kind, path)))
             # A rebase is told: it may be the person's. Settings are judged, and what is led to inside is looked at.
-            if kind == "todo" or (kind == "leads" and (("settings", path) in new or is_led_inside)):
+            if kind == "todo" or (kind == "leads" and (is_judged or is_led_inside)):
                 if kind == "todo" or is_led_inside:
                     fine[kind, path] = value
                 continue
@@ -344,6 +345,11 @@ def _of_settings(opened: Folder, path: str, most: int) -> Iterator[tuple[tuple[s
     trees = _trees_in(text) if isinstance(text, bytes) else ()
     if places := tuple(followed(os.path.join(os.path.dirname(path), one)) for one in trees):
         yield ("leads", path), Led(kept, places)
+
+
+def _leads_anew(value: object, old: object) -> bool:
+    """Whether what led elsewhere before leads to another place now: a link on the way may be another."""
+    return isinstance(value, Led) and old is not None and (not isinstance(old, Led) or old.places != value.places)
 
 
 def _trees_in(settings: bytes) -> dict[str, None]:

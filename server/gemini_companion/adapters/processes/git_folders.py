@@ -320,7 +320,7 @@ class HeldGit:
     @property
     def ways(self) -> Iterator[str]:
         """Where, by what leads git elsewhere, it goes on, as it stands there."""
-        for pointer in dict.fromkeys((*map(followed, self.gits), *self.pointers)):
+        for pointer in dict.fromkeys((*self.gits, *self.pointers)):
             if os.path.isfile(pointer) and (led := led_to(pointer, "gitdir: ")):
                 yield os.path.join(os.path.dirname(pointer), led)
         for folder in self.repositories:
@@ -393,12 +393,11 @@ class HeldGit:
 
 
 def meant_by(git: str) -> str:
-    """The folder that something named `.git` is, or that it leads to."""
-    real = followed(git)
-    if not os.path.isfile(real):
-        return real
-    led = led_to(real, "gitdir: ")
-    return followed(os.path.join(os.path.dirname(real), led)) if led else ""
+    """The folder that something named `.git` is, or that it leads to: from where it stands, also if it is a link."""
+    if not os.path.isfile(git):
+        return followed(git)
+    led = led_to(git, "gitdir: ")
+    return followed(os.path.join(os.path.dirname(git), led)) if led else ""
 
 
 def led_to(path: str, prefix: str = "") -> str:
