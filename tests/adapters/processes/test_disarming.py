@@ -763,6 +763,116 @@ async def test_a_link_to_a_pointer_is_followed_from_where_it_stands(desk: Desk) 
     assert not desk.ran.exists()
 
 
+LINKS = {
+    "the message": "ln -sf {rc} .git/COMMIT_EDITMSG; echo '{evil}' > .git/MERGE_MSG",
+    "the message, over settings": "ln -sf config .git/COMMIT_EDITMSG; " + MONITOR + " .git/MERGE_MSG",
+    "a log": "ln -sf {rc} .git/logs/HEAD",
+    "logs": "mkdir l; ln -s {rc} l/HEAD; rm -r .git/logs; ln -s ../l .git/logs",
+    "an index": "ln -sf {rc} .git/index",
+    "a branch": "rm -r .git/refs/heads; ln -s {home} .git/refs/heads; echo 'ref: refs/heads/.shellrc' > .git/HEAD",
+    "in a new one": "git init -q sub; ln -s {rc} sub/.git/COMMIT_EDITMSG",
+    "in a folder with another name": "git init -q --separate-git-dir store sub; ln -s {rc} store/COMMIT_EDITMSG",
+    "in a shared folder": FAKE.format("sub/.git")
+    + "mkdir -p common/objects common/refs common/logs; ln -s {rc} common/logs/HEAD; git config -f common/config user.name A;"
+    " ln -s {rc} common/COMMIT_EDITMSG; echo ../../common > sub/.git/commondir",
+    "of a series": "ln -s {home}/theirs .git/sequencer",
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+async def test_links_by_which_git_would_write_elsewhere_are_deleted(desk: Desk, name: str) -> None:
+    theirs, kept = desk.home / ".shellrc", desk.home / "theirs" / "kept"
+    theirs.write_text("# mine\n")
+    kept.parent.mkdir()
+    kept.touch()
+    line = LINKS[name].replace("{rc}", str(theirs)).replace("{home}", str(desk.home)).replace("{evil}", str(desk.evil))
+    end = await desk.run(line)
+    assert end.disarmed, end.output
+    desk.git(desk.work, "-c", "core.editor=true", "commit", "-q", "--allow-empty", is_checked=False)
+    desk.work_as_the_person_does()
+    desk.git(desk.work, "cherry-pick", "--quit", is_checked=False)
+    assert (theirs.read_text(), kept.exists(), desk.ran.exists()) == ("# mine\n", True, False), end.disarmed
+    assert (await desk.run("true")).disarmed == ()
+
+
+async def test_a_link_that_git_would_write_by_is_deleted_whoever_looks_first(desk: Desk) -> None:
+    running = await desk.start("ln -sf config .git/COMMIT_EDITMSG; touch ready; sleep 600")
+    await _is_there(desk.work / "ready")
+    assert "COMMIT_EDITMSG" in (await desk.run("true")).disarmed[0]
+    await running.stop()
+    assert not (desk.work / ".git" / "COMMIT_EDITMSG").is_symlink()
+
+
+async def test_links_that_are_the_persons_or_no_matter_of_gits_stay(desk: Desk) -> None:
+    links = {".git/rr-cache": desk.home, ".git/logs/x": "HEAD", ".git/config.old": "config"}
+    for name, target in links.items():
+        (desk.work / name).symlink_to(target)
+    side = desk.home / "logs"
+    desk.git(desk.work, "worktree", "add", "-q", str(side))
+    line = "mkdir -p logs/x info .github; for n in a logs/a logs/x/b info/c .github/d; do ln -s ../evil $n; done"
+    for root in (desk.work, side):
+        end = await desk.run(f"{line}; git symbolic-ref refs/heads/other refs/heads/main", root)
+        assert (end.exit_code, end.disarmed) == (0, ()), end.output
+        assert all((root / name).is_symlink() for name in ("a", "logs/a", "logs/x/b", "info/c", ".github/d"))
+    assert all((desk.work / name).is_symlink() for name in links)
+    end = await desk.run("git clone -q . sub; ln -sfn refs/heads/main sub/.git/HEAD")
+    assert (end.disarmed, (desk.work / "sub" / ".git" / "HEAD").is_symlink()) == ((), True)
+
+
+INDEX = """
+import hashlib, struct, subprocess, sys
+folder, is_split, *names = sys.argv[1:]
+git = ["git", "--git-dir", folder]
+blob = subprocess.run([*git, "hash-object", "-w", "--stdin"], input=open("evil", "rb").read(), capture_output=True).stdout
+data = b"DIRC" + struct.pack(">II", 2, len(names))
+for name in sorted(names):
+    entry = struct.pack(">10I", 0, 0, 0, 0, 0, 0, 0o100755, 0, 0, 0) + bytes.fromhex(blob.decode())
+    entry += struct.pack(">H", len(name)) + name.encode()
+    data += entry + bytes(8 - len(entry) % 8)
+data += hashlib.sha1(data).digest()
+if is_split == "split":
+    open(f"{folder}/sharedindex.{data[-20:].hex()}", "wb").write(data)
+    data = b"DIRC" + struct.pack(">II", 2, 0) + b"link" + struct.pack(">I", 60) + data[-20:] + 2 * struct.pack(">IIQI", 0, 1, 0, 0)
+    data += hashlib.sha1(data).digest()
+open(f"{folder}/index", "wb").write(data)
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "how", "name"),
+    [
+        (".git", "whole", ".git/hooks/post-checkout"),
+        (".git", "whole", "../.shellrc"),
+        (".git", "split", ".git/hooks/post-checkout"),
+        ("sub/.git", "whole", "../../.shellrc"),
+        ("sub/.git", "split", "a/.GIT/hooks/post-checkout"),
+    ],
+)
+async def test_an_index_with_files_outside_of_the_work_tree_is_moved_aside(
+    desk: Desk, how: str, folder: str, name: str
+) -> None:
+    await desk.run("git clone -q . sub")
+    (desk.work / "made.py").write_text(INDEX)
+    end = await desk.run(
+        f"{sys.executable} made.py {folder} {how} {name} .gitignore && git --git-dir {folder} ls-files"
+    )
+    assert (name in end.output, [f"{folder}/index" in one for one in end.disarmed]) == (True, [True]), end.output
+    for words in (("restore", "."), ("checkout", "-q", "-B", "other")):
+        desk.git((desk.work / folder).parent, *words, is_checked=False)
+    assert (desk.ran.exists(), (desk.home / ".shellrc").exists()) == (False, False)
+
+
+async def test_an_index_that_is_no_file_is_moved_aside(desk: Desk) -> None:
+    assert ".git/index" in (await desk.run("rm .git/index; mkfifo .git/index")).disarmed[0]
+
+
+async def test_an_index_with_odd_names_stays(desk: Desk) -> None:
+    line = (
+        "mkdir ... .gitx; touch .../x .gitx/..y x.git '...' .git- $'a\\nb'; git add -A; git update-index --split-index"
+    )
+    assert (await desk.run(line)).disarmed == ()
+
+
 async def test_a_work_tree_of_a_submodule_stays(desk: Desk) -> None:
     line = "git init -q sub; mkdir tree; git -C sub config core.worktree ../../tree"
     assert (await desk.run(line)).disarmed == ()

@@ -16,12 +16,12 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
 from gemini_companion.adapters.files.folder import Folder, held
-from gemini_companion.adapters.processes.git_folders import is_in, led_to, meant_by, named_in, open_up
+from gemini_companion.adapters.processes.git_folders import DECIDING, is_in, led_to, meant_by, named_in, open_up
 from gemini_companion.adapters.processes.repositories import Repositories, may_run, written
 from gemini_companion.adapters.processes.unfinished import Known, mark_of
 from gemini_companion.adapters.workspace.following import followed
@@ -40,6 +40,9 @@ _MOST_NAMES: Final = 10_000
 _PLAIN: Final = re.compile(r"[\w ./-]+")
 """A path that is read in one way."""
 _MOST_SHOWN: Final = 20
+_REST_OF_INDEX: Final = "sharedindex."
+_STRAY: Final = re.compile(rb"(?:^|[\0/])(?:\.{0,2}|\.git)[\0/]", re.IGNORECASE)
+"""In names with a NUL behind each: one that leads out of the work tree, or into a repository."""
 ASIDE: Final = "disarmed"
 """What the names of hooks that no longer run end in."""
 _OF_LARGE_FILES: Final = re.compile(
@@ -129,6 +132,27 @@ class Disarmer:
         return found
 
     @staticmethod
+    def look_written(places: Sequence[str], repositories: Collection[str], linked: Iterable[str]) -> State:
+        """What decides where git writes: the indexes of repositories, which name files, and in folders that git writes
+        into the links, through which it does.
+        """
+        found: dict[tuple[str, str], object] = {}
+        for folder in linked:
+            with suppress(OSError), _opened(places, folder) as opened:
+                known = DECIDING if folder in repositories else ()  # these are looked at by themselves
+                for name in [entry.name for entry in opened.scan() if entry.is_symlink() and entry.name not in known]:
+                    target, path = opened.target(name), os.path.join(folder, name)
+                    if not target.startswith("refs/") or os.pardir in target:  # git takes others for a branch's name
+                        found["link", path] = (target, followed(path))
+        for folder in repositories:
+            with suppress(OSError), _opened(places, folder) as opened:
+                if opened.status("index") is not None:
+                    names = sorted(entry.name for entry in opened.scan() if entry.name.startswith(_REST_OF_INDEX))
+                    every = tuple(_odd(opened, name) for name in ("index", *names))
+                    found["index", os.path.join(folder, "index")] = every
+        return found
+
+    @staticmethod
     @contextmanager
     def _noting(found: dict[tuple[str, str], object], folder: str) -> Generator[None]:
         """A repository that cannot be opened is noted as a whole."""
@@ -159,7 +183,11 @@ class Disarmer:
             for changes in (False, True):
                 try:
                     with _opened(places, os.path.dirname(path), changes=changes) as folder:
-                        if kind == "settings" and left > 0:
+                        if kind == "link":
+                            done += _unlinked(folder, path, shown, value)
+                        elif kind == "index":
+                            done += self._index(folder, path, shown)
+                        elif kind == "settings" and left > 0:
                             left -= 1
                             done += self._settings(folder, path, shown, places, value, before.get((kind, path)))
                         elif kind != "hook" or not self._is_persons(folder, path, value):
@@ -218,6 +246,17 @@ class Disarmer:
         for key, value in taken:
             words = ("git", "config", "--file", shown, "--add", os.fsdecode(key), os.fsdecode(value or b"true"))
             yield Disarmed(f"{os.fsdecode(key)} is taken out of {shown}", shlex.join(words))
+
+    def _index(self, folder: Folder, path: str, shown: str) -> Iterator[Disarmed]:
+        status = folder.status(os.path.basename(path))
+        if status is None:
+            return
+        names = self._repositories.names_in_index(folder.path) if stat.S_ISREG(status.st_mode) else b"..\0"
+        if names is None:
+            what = f"{shown} could not be looked at for files outside of the work tree"
+            yield Disarmed(what, shlex.join(("rm", shown)), is_done=False)
+        elif _STRAY.search(names):
+            yield from _moved(folder, path, shown)
 
     def _is_persons(self, folder: Folder, path: str, value: object) -> bool:
         """Whether a hook is of git-lfs, or from the person's own template of repositories."""
@@ -382,6 +421,15 @@ def _left(path: str, shown: str, fault: OSError) -> Iterator[Disarmed]:
     if os.path.lexists(path):
         what = f"{shown} could not be changed ({fault.strerror})"
         yield Disarmed(what, shlex.join(("rm", "-rf", shown)), is_done=False)
+
+
+def _unlinked(folder: Folder, path: str, shown: str, value: object) -> Iterator[Disarmed]:
+    """Delete a link, if it still leads there."""
+    name = os.path.basename(path)
+    if folder.status(name) is not None and (target := folder.target(name), followed(path)) == value:
+        folder.delete(name)
+        line = shlex.join(("ln", "-s", target, shown))
+        yield Disarmed(f"the link {shown}, by which git writes elsewhere, is deleted", line)
 
 
 def _moved(folder: Folder, path: str, shown: str) -> Iterator[Disarmed]:

@@ -36,6 +36,11 @@ _MOST_OF_POINTER: Final = 1 << 20
 """Bytes of a file that leads elsewhere; `git` reads no more."""
 _SETTLED_NS: Final = 2 * 10**9
 """How old the last change of a folder must be, so that the next one has another time. File systems count coarsely."""
+_WRITTEN: Final = frozenset((
+    "info", "lfs", "logs", "lost-found", "modules", "notes_merge_worktree", "objects", "rebase-apply", "rebase-merge",
+    "refs", "reftable", "rr-cache", "sequencer", "svn", "worktrees",
+))  # fmt: skip
+"""The folders of a repository's that `git` writes into, beside that itself; by small letters."""
 _SHARED: Final = ("objects", "refs", "logs", "reftable", "lfs", "rr-cache")
 """What a commit in a worktree writes of the folder that it shares with others. The rest of it is theirs: their index,
 their branch, and what decides what runs.
@@ -114,6 +119,13 @@ class Seen(NamedTuple):
     """Folders that git takes for a repository whatever their names."""
     is_partial: bool
     """There are more folders than are looked at, or some that cannot be listed."""
+    linked: tuple[str, ...] = ()
+    """Folders with links in them."""
+
+    def written(self, repositories: Iterable[str]) -> list[str]:
+        """The folders with links in them of those that git writes into in some repositories."""
+        tops = set(repositories)
+        return [path for path in self.linked if path in tops or any(one in tops for one in _tops_of(path))]
 
 
 class _Folder(NamedTuple):
@@ -123,6 +135,7 @@ class _Folder(NamedTuple):
     has_git: bool
     is_bare: bool
     is_listed: bool
+    has_links: bool
 
 
 _GIT_FINDS: Final = frozenset((".git", "HEAD", "objects", "refs", "commondir"))
@@ -156,6 +169,7 @@ class Walks:
             known, seen = self._known.pop(key, {}), dict[str, _Folder]()
             named: list[str] = []
             bare: list[str] = []
+            linked: list[str] = []
             pending, inside, is_partial, count = deque(places), deque[str](), False, 0
             while pending or inside:
                 path = (pending or inside).popleft()  # of a `.git`, which has many, after all others
@@ -175,6 +189,8 @@ class Walks:
                     named.append(os.path.join(path, ".git"))
                 if folder.is_bare:
                     bare.append(path)
+                if folder.has_links:
+                    linked.append(path)
                 for one in folder.inner:
                     if os.path.basename(one).lower() == ".git":
                         inside.append(one)
@@ -183,7 +199,7 @@ class Walks:
             self._known[key] = seen
             while len(self._known) > _MOST_ROOTS:
                 self._known.pop(next(iter(self._known)))
-            return Seen(tuple(dict.fromkeys(named)), tuple(dict.fromkeys(bare)), is_partial)
+            return Seen(tuple(dict.fromkeys(named)), tuple(dict.fromkeys(bare)), is_partial, tuple(linked))
 
 
 def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | None:
@@ -201,13 +217,15 @@ def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | 
     is_settled = found.st_ctime_ns < time.time_ns() - _SETTLED_NS
     inner: list[str] = []
     names: set[str] = set()
-    is_listed = True
+    is_listed, has_links = True, False
     try:
         with os.scandir(path) as entries:
             for entry in entries:
                 names.add(entry.name)
                 if entry.is_dir(follow_symlinks=False):
                     inner.append(entry.path)
+                elif not has_links:
+                    has_links = entry.is_symlink()
     except OSError:
         # Git needs no list of a folder to find something in it.
         is_listed, names = False, {name for name in _GIT_FINDS if os.path.lexists(os.path.join(path, name))}
@@ -216,7 +234,15 @@ def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | 
     odd = {name.lower() for name in names if len(name) <= _LONGEST} - {name.lower() for name in has}
     has |= {name for name in _GIT_FINDS if name.lower() in odd and os.path.lexists(os.path.join(path, name))}
     is_bare = "HEAD" in has and ("commondir" in has or {"objects", "refs"} <= has)
-    return _Folder(status, is_settled, tuple(inner), ".git" in has, is_bare, is_listed)
+    return _Folder(status, is_settled, tuple(inner), ".git" in has, is_bare, is_listed, has_links)
+
+
+def _tops_of(path: str) -> Iterator[str]:
+    """The folders that a path is in, by a name that a repository's own folders have."""
+    while path != (above := os.path.dirname(path)):
+        if os.path.basename(path).lower() in _WRITTEN:
+            yield above
+        path = above
 
 
 def open_up(path: str, status: os.stat_result, rights: int = stat.S_IRUSR | stat.S_IXUSR) -> None:
@@ -302,8 +328,10 @@ class HeldGit:
         repositories = tuple(filter(_has_settings, repositories_in(places, (*own, *some))))
         return cls(tuple(roots), places, home, some, tuple(hooks), tuple(settings), repositories)
 
-    def may_change(self, path: str) -> bool:
-        """Whether a command may change something that decides what git runs."""
+    def may_change(self, kind: str, path: str) -> bool:
+        """Whether a command may change something that decides what git runs, or where it writes."""
+        if kind in {"index", "link"}:
+            return is_in(path, self.places)
         folder = os.path.dirname(path)
         repository = os.path.dirname(folder) if os.path.basename(folder) == "hooks" else folder
         is_held = path in self.gits or folder in self.repositories or repository in self.repositories

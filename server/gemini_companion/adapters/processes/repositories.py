@@ -244,6 +244,16 @@ class Repositories:
                 return [(key, value if behind else None) for key, behind, value in entries]
         return None
 
+    def names_in_index(self, git: str) -> bytes | None:
+        """The names of files in the index of a repository, by its folder, with a NUL behind each; `None` if git does
+        not say.
+        """
+        for _ in range(2):  # a busy machine may be too slow once
+            said = self._said((f"--git-dir={git}", "--work-tree=/", "ls-files", "-z"), "/", most=_MOST_OF_INDEX)
+            if said is not None:
+                return said
+        return None
+
     def persons(self, folder: str) -> tuple[list[str], list[str]]:
         """Where the person's own settings, for a folder, say that hooks are, and the template of new repositories; and
         the files that these settings are in, those that are not there yet among them.

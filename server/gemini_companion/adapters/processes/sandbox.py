@@ -29,6 +29,7 @@ from gemini_companion.adapters.processes.git_folders import (
     meant_by,
     places_of,
     repositories_in,
+    worktree_of,
 )
 from gemini_companion.adapters.processes.placeholders import Placeholder, hold, is_placeholder, links_in, remove_unused
 from gemini_companion.adapters.processes.repositories import Repositories
@@ -369,9 +370,9 @@ class Sandboxes:
             new = {
                 key: value
                 for key, value in now.items()
-                if key[1] in absent or any(other.may_change(key[1]) for other in others)
+                if key[1] in absent or any(other.may_change(*key) for other in others)
             }
-            for key in [key for key in self._before if held.may_change(key[1]) and key not in now]:
+            for key in [key for key in self._before if held.may_change(*key) and key not in now]:
                 del self._before[key]
             self._before.update((key, value) for key, value in now.items() if key not in new)
             look = _Look(held, missing, seen, fast=dict(self._held_state(held)))
@@ -409,7 +410,12 @@ class Sandboxes:
         fast = set(held.repositories)
         loose = [one for one in every if one not in fast]
         gits = [one for one in seen.named if one not in held.gits]
-        return self._disarmer.look(held.places, loose, gits, missing, opens=opens)
+        all_ = (*held.repositories, *loose)
+        shared = (found.common for root in held.roots if (found := worktree_of(root)))
+        return {
+            **self._disarmer.look(held.places, loose, gits, missing, opens=opens),
+            **self._disarmer.look_written(held.places, all_, seen.written((*all_, *shared))),
+        }
 
     def _to_hold(self, roots: Sequence[str], seen: Seen, used: Sequence[str], were: Sequence[str]) -> list[str]:
         """The `.git`s that no command may delete. Below `used` folders commands run that may have made what is new;
