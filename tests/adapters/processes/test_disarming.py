@@ -609,6 +609,9 @@ async def test_a_rebase_that_would_run_something_is_told(desk: Desk) -> None:
         "mkdir .git/rebase-merge; echo 'exec e' > x; ln -s ../../x .git/rebase-merge/git-rebase-todo",
         "mkdir .git/rebase-merge; (echo exec e; yes '#' | head -200000) > .git/rebase-merge/git-rebase-todo",
         "git init -q sub; mkdir sub/.git/rebase-merge; echo 'exec e' > sub/.git/rebase-merge/git-rebase-todo",
+        "mkdir .git/rebase-merge; echo rebase-merge/x > .git/rebase-merge/strategy",
+        "mkdir .git/sequencer; git config -f .git/sequencer/opts options.strategy rebase-merge/x",
+        "mkdir .git/sequencer; printf '[options] Strategy = \\\n\"rebase-merge/x\"' > .git/sequencer/opts",
     ],
 )
 async def test_a_rebase_that_would_run_something_is_told_wherever_its_list_is(desk: Desk, line: str) -> None:

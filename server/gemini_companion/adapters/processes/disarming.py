@@ -40,6 +40,9 @@ _MOST_NAMES: Final = 10_000
 _PLAIN: Final = re.compile(r"[\w ./-]+")
 """A path that is read in one way."""
 _MOST_SHOWN: Final = 20
+_STRATEGIES: Final = frozenset((b"ort", b"recursive", b"resolve", b"octopus", b"ours", b"subtree"))
+"""Ways of merging that are git's own."""
+_STRATEGY: Final = re.compile(rb"(?:^|\])[ \t]*strategy[ \t]*=([^\n\r]*)", re.IGNORECASE | re.MULTILINE)
 _REST_OF_INDEX: Final = "sharedindex."
 _STRAY: Final = re.compile(rb"(?:^|[\0/])(?:\.{0,2}|\.git)[\0/]", re.IGNORECASE)
 """In names with a NUL behind each: one that leads out of the work tree, or into a repository."""
@@ -67,7 +70,7 @@ class Led(NamedTuple):
 
 
 class Todo(NamedTuple):
-    """What a rebase that is under way would run."""
+    """What a rebase that is under way, or its like, would run."""
 
     lines: tuple[bytes, ...]
 
@@ -222,7 +225,7 @@ class Disarmer:
             elif isinstance(value, Todo):
                 known = old.lines if isinstance(old, Todo) else ()
                 run = (line for line in value.lines if line not in known)
-                lines += (f"`{os.fsdecode(line)}` in {shown} (git rebase --continue)" for line in run)
+                lines += (f"`{os.fsdecode(line)}` in {shown} (git goes on with a rebase or its like)" for line in run)
             else:
                 lines.append(shown)
         return lines
@@ -310,27 +313,51 @@ def told(
 
 
 def _of_rebase(opened: Folder) -> Iterator[tuple[tuple[str, str], object]]:
-    """The programs in the list of a rebase that is under way; the list itself, where it cannot be read."""
-    path = os.path.join(opened.path, "rebase-merge")
-    try:
-        inner = opened.enter("rebase-merge")
+    """The programs that a rebase, or its like, that is under way would run; its files, where they cannot be read."""
+    for folder, name, programs in _SERIES:
+        path = os.path.join(opened.path, folder)
         try:
-            text = _text(inner, "git-rebase-todo", _MOST_OF_LIST)
-        finally:
-            inner.close()
-    except FileNotFoundError:
-        return
-    except OSError:  # git follows a link
-        yield ("todo", path), _odd(opened, "rebase-merge")
-        return
-    path = os.path.join(path, "git-rebase-todo")
-    if not isinstance(text, bytes):
-        if text:  # there is one
-            yield ("todo", path), text
-        return
+            inner = opened.enter(folder)
+            try:
+                text = _text(inner, name, _MOST_OF_LIST)
+            finally:
+                inner.close()
+        except FileNotFoundError:
+            continue
+        except OSError:  # git follows a link
+            yield ("todo", path), _odd(opened, folder)
+            continue
+        path = os.path.join(path, name)
+        if not isinstance(text, bytes):
+            if text:  # there is one
+                yield ("todo", path), text
+        elif run := tuple(programs(text)):
+            yield ("todo", path), Todo(run)
+
+
+def _in_list(text: bytes) -> Iterator[bytes]:
     lines = (line.split(None, 1) for line in text.splitlines())
-    if run := tuple(b" ".join(words) for words in lines if words and words[0] in {b"exec", b"x"}):
-        yield ("todo", path), Todo(run)
+    return (b" ".join(words) for words in lines if words and words[0] in {b"exec", b"x"})
+
+
+def _strategy(text: bytes) -> Iterator[bytes]:
+    """Git runs `git merge-NAME`, also of a folder below."""
+    name = text.strip()
+    if name and name not in _STRATEGIES:
+        yield b"git merge-" + name
+
+
+def _strategies(settings: bytes) -> Iterator[bytes]:
+    for found in _STRATEGY.finditer(settings.replace(b"\\\n", b"")):
+        yield from _strategy(found[1].strip(b'" \t'))
+
+
+_SERIES: Final = (
+    ("rebase-merge", "git-rebase-todo", _in_list),
+    ("rebase-merge", "strategy", _strategy),
+    ("sequencer", "opts", _strategies),
+)
+"""The files of a series of commits that git goes on with which name programs, and these."""
 
 
 def _hooks(opened: Folder) -> Iterator[tuple[str, object]]:
