@@ -1041,6 +1041,14 @@ async def test_hooks_of_the_persons_settings_cannot_be_made_in_the_workspace(des
     assert not desk.ran.exists()
 
 
+async def test_hooks_of_the_persons_settings_run_nothing_in_a_new_repository(desk: Desk) -> None:
+    desk.git(desk.work, "config", "--global", "core.hooksPath", ".myhooks")
+    end = await desk.run("git init -q sub; mkdir sub/.myhooks; cp evil sub/.myhooks/pre-commit")
+    assert "sub/.myhooks/pre-commit" in end.disarmed[0]
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
+
+
 @pytest.mark.parametrize("whose", ["the repository's", "the person's"])
 async def test_settings_that_are_included_but_are_not_there_yet_run_nothing(desk: Desk, whose: str) -> None:
     if whose == "the person's":

@@ -95,11 +95,13 @@ class Disarmer:
         folders: Iterable[str],
         gits: Iterable[str],
         settings: Iterable[str],
+        hooks: Iterable[str] = (),
         *,
         opens: bool = False,
     ) -> State:
         """What decides in repositories' `folders`, in what is named `.git` and leads to one, and in more files with
-        `settings`, all of it in `places`. With `opens` the folders are made so that they can be listed.
+        `settings` and folders with `hooks`, all of it in `places`. With `opens` the folders are made so that they can
+        be listed.
         """
         found: dict[tuple[str, str], object] = {}
         left = _MOST_KEPT
@@ -121,8 +123,11 @@ class Disarmer:
                 if opened.status("commondir") is not None:
                     path = os.path.join(folder, "commondir")
                     found["leads", path] = Led(_text(opened, "commondir"), (followed(_led(path)),))
-                found.update({("hook", os.path.join(folder, name)): value for name, value in _hooks(opened)})
+                found.update(_hooks(opened, "hooks"))
                 found.update(_of_rebase(opened))
+        for path in hooks:
+            with suppress(OSError), _opened(places, os.path.dirname(path)) as opened:
+                found.update(_hooks(opened, os.path.basename(path)))
         for path in gits:
             with suppress(OSError):
                 status = os.lstat(path)
@@ -360,19 +365,19 @@ _SERIES: Final = (
 """The files of a series of commits that git goes on with which name programs, and these."""
 
 
-def _hooks(opened: Folder) -> Iterator[tuple[str, object]]:
-    """What would run, of what is in a repository's folder, by its path in there."""
-    status = opened.status("hooks")
+def _hooks(opened: Folder, name: str) -> Iterator[tuple[tuple[str, str], object]]:
+    """What would run, of what is in a folder with hooks."""
+    status, path = opened.status(name), os.path.join(opened.path, name)
     if status is None:
         return
     if not stat.S_ISDIR(status.st_mode):
-        yield "hooks", _odd(opened, "hooks")
+        yield ("hook", path), _odd(opened, name)
         return
-    inner = opened.enter("hooks")
+    inner = opened.enter(name)
     try:
         for at, entry in enumerate(inner.scan()):
             if at >= _MOST_HOOKS:
-                yield "hooks", _odd(opened, "hooks")
+                yield ("hook", path), _odd(opened, name)
                 return
             if entry.name.endswith(".sample") or f".{ASIDE}" in entry.name:
                 continue
@@ -380,7 +385,7 @@ def _hooks(opened: Folder) -> Iterator[tuple[str, object]]:
             if stat.S_ISLNK(found.st_mode) or (stat.S_ISREG(found.st_mode) and found.st_mode & 0o111):
                 text = _text(inner, entry.name)  # many may be long: only what tells it apart is kept
                 is_text = isinstance(text, bytes)
-                yield os.path.join("hooks", entry.name), hashlib.sha256(text).digest() if is_text else text
+                yield ("hook", os.path.join(path, entry.name)), hashlib.sha256(text).digest() if is_text else text
     finally:
         inner.close()
 

@@ -367,7 +367,11 @@ class HeldGit:
 
     def _persons_hooks(self) -> Iterator[str]:
         gits = (os.path.dirname(git) for git in self.gits)
-        for tree in dict.fromkeys((*self.roots, *gits, *self._trees())) if self.hooks else ():
+        return self.hooks_in(dict.fromkeys((*self.roots, *gits, *self._trees())))
+
+    def hooks_in(self, trees: Iterable[str]) -> Iterator[str]:
+        """Where, by the person's own settings, hooks are for some work trees."""
+        for tree in trees if self.hooks else ():
             places = (os.path.normpath(os.path.join(tree, path)) for path in self.hooks)
             yield from (place for place in places if is_in(place, self.places))
 

@@ -412,8 +412,11 @@ class Sandboxes:
         gits = [one for one in seen.named if one not in held.gits]
         all_ = (*held.repositories, *loose)
         shared = (found.common for root in held.roots if (found := worktree_of(root)))
+        hooks = list(held.hooks_in(map(os.path.dirname, gits)))
+        fixed = set(held.hook_folders) if hooks else ()
+        hooks = [path for path in hooks if path not in fixed]
         return {
-            **self._disarmer.look(held.places, loose, gits, missing, opens=opens),
+            **self._disarmer.look(held.places, loose, gits, missing, hooks, opens=opens),
             **self._disarmer.look_written(held.places, all_, seen.written((*all_, *shared))),
         }
 
