@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import shlex
@@ -20,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from gemini_companion.adapters.files.folder import Folder
 from gemini_companion.adapters.processes.disarming import Disarmer
 from gemini_companion.adapters.processes.git_folders import MOST_HELD, Walks, is_in, meant_by, open_up, repositories_in
 from gemini_companion.adapters.processes.repositories import Repositories
@@ -273,6 +275,19 @@ async def test_what_the_person_set_stays_through_commands(desk: Desk) -> None:
     assert desk.git(inner, "config", "core.fsmonitor") == "/bin/true"
     assert desk.git(inner, "config", "core.abbrev") == "12"
     assert hook.exists()
+
+
+async def test_what_a_command_made_is_disarmed_whatever_names_it_took_and_on_a_full_disk(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "the disk is full")
+
+    monkeypatch.setattr(Folder, "open_new", full)
+    line = "git init -q sub; git -C sub config core.fsmonitor {evil}; cd sub/.git; mkdir config.disarmed{{,{{1..200}}}}"
+    assert (await desk.run(line.format(evil=desk.evil))).disarmed
+    desk.work_as_the_person_does()
+    assert not desk.ran.exists()
 
 
 async def test_the_result_says_how_the_person_has_it_as_it_was(desk: Desk) -> None:

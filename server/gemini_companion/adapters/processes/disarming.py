@@ -10,10 +10,10 @@ Other commands may still run, and write. So everything is opened from the worksp
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import re
+import secrets
 import shlex
 import stat
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,8 @@ _MOST_KEPT: Final = 16_000_000
 _MOST_JUDGED: Final = 500
 """Files with settings that git is asked about after one command; others get another name."""
 _MOST_HOOKS: Final = 1_000
-_MOST_NAMES: Final = 10_000
+_MOST_NAMES: Final = 100
+"""Names in a row that are tried for what is moved aside, before one that nobody can take first."""
 _PLAIN: Final = re.compile(r"[\w ./-]+")
 """A path that is read in one way."""
 _MOST_SHOWN: Final = 20
@@ -248,8 +249,14 @@ class Disarmer:
             return
         name = os.path.basename(path)
         new = _other_name(folder, name)
-        with open(folder.open_new(new, 0o644), "wb") as file:
-            file.write(written([one for one in found if one not in taken]))
+        try:
+            with open(folder.open_new(new, 0o644), "wb") as file:
+                file.write(written([one for one in found if one not in taken]))
+        except OSError:  # the disk may be full
+            with suppress(OSError):
+                folder.delete(new)
+            yield from _moved(folder, path, shown)
+            return
         folder.replace(name, new)
         for key, value in taken:
             words = ("git", "config", "--file", shown, "--add", os.fsdecode(key), os.fsdecode(value or b"true"))
@@ -474,11 +481,9 @@ def _moved(folder: Folder, path: str, shown: str) -> Iterator[Disarmed]:
 
 
 def _other_name(folder: Folder, name: str) -> str:
-    """A name that nothing has. Raises `OSError` where there are too many of the kind."""
-    for number in range(_MOST_NAMES):
-        if folder.status(one := f"{name}.{ASIDE}{number or ''}") is None:
-            return one
-    raise OSError(errno.EEXIST, "all names for it are taken", name)
+    """A name that nothing has."""
+    some = (f"{name}.{ASIDE}{number or ''}" for number in range(_MOST_NAMES))
+    return next((one for one in some if folder.status(one) is None), f"{name}.{ASIDE}-{secrets.token_hex(8)}")
 
 
 @contextmanager
