@@ -46,8 +46,8 @@ def decode_body(body: bytes) -> Any:
         repaired = json_with_whole_signs(body)
         if repaired == body:
             raise protocol_error(PARSE_ERROR, f"The message is not JSON: {_shortened(str(error))}.") from None
-        message = decode_body(repaired)
-        method = cast("dict[str, object]", message).get("method") if isinstance(message, dict) else None
+        message = fields = decode_body(repaired)
+        method = cast("dict[str, object]", fields).get("method") if isinstance(fields, dict) else None
         if isinstance(method, str) and method.startswith(_OF_DOCUMENTS):
             return decode_body(json_with_whole_signs(body, rb"\ufffd"))
         return message

@@ -216,14 +216,14 @@ class _Unpacked(httpx2.AsyncByteStream):
             if self._size - self._breath > _BREATH_BYTES:
                 self._breath = self._size
                 await asyncio.sleep(0)
-            if self._lines is not None and self._lines.waiting > LARGE_BYTES and (not data or self._ends_line(data)):
-                self._pieces = iter(await asyncio.to_thread(lambda: list(self._pieces_of(data))))
+            ends = not data or b"\n" in data or b"\r" in data
+            if self._lines is not None and self._lines.waiting > LARGE_BYTES and ends:
+                self._pieces = iter(await asyncio.to_thread(self._all_pieces_of, data))
             else:
                 self._pieces = self._pieces_of(data)
 
-    @staticmethod
-    def _ends_line(data: bytes) -> bool:
-        return b"\n" in data or b"\r" in data
+    def _all_pieces_of(self, data: bytes) -> list[ModelChunk | bytes]:
+        return list(self._pieces_of(data))
 
     def _pieces_of(self, data: bytes) -> Iterator[ModelChunk | bytes]:
         """What has come with these bytes; with none, the rest."""
