@@ -155,6 +155,9 @@ def test_what_is_asked_once_or_told_or_quoted_is_no_rule(sentence: str):
         "Fix the parser, but don't touch the tests.",
         "We never commit directly to main.",
         "The style guide says we must always use tabs.",
+        "mein Nachbar meint man darf nachts nie absenken.",
+        "O colega disse que nunca se deve mexer nas abas, nunca mexa nelas.",
+        "Mi jefa decía siempre: nunca uses la base real.",
         "Prefer composition over inheritance.",
     ],
 )

@@ -22,7 +22,8 @@ from tests.engine.facts.fact_sources import texts
         ("Heading\nText begins", ["Heading", "Text begins"]),
         ("必ず書く。次に進む!「はい。」と言う", ["必ず書く。", "次に進む!", "「はい。」", "と言う"]),
         ('He said "Stop." Then left.', ['He said "Stop."', "Then left."]),
-        ("v1.2 is out. ok", ["v1.2 is out. ok"]),
+        ("Read a. b and c.", ["Read a. b and c."]),
+        ("Version 1.2 is out. ok", ["Version 1.2 is out. ok"]),
         ("", []),
         ("...", ["..."]),
     ],
@@ -36,6 +37,22 @@ def test_a_german_date_ends_no_sentence():
         "Das ist der Bestand vom 31. Januar.",
         "Wir nehmen Fall 3.",
         "Danach geht es weiter.",
+    ]
+
+
+def test_who_writes_no_capitals_ends_a_sentence_all_the_same():
+    assert sentences("läuft jetzt. achso bitte z. b. nie nach 22 uhr. dann 40027. ok") == [
+        "läuft jetzt.",
+        "achso bitte z. b. nie nach 22 uhr.",
+        "dann 40027.",
+        "ok",
+    ]
+    assert sentences("12 points. pas de triche. «ok», merci. (fini. voilà)") == [
+        "12 points.",
+        "pas de triche.",
+        "«ok», merci.",
+        "(fini.",
+        "voilà)",
     ]
 
 

@@ -25,6 +25,8 @@ from tests.support.logs import Book, call, model, result, user
 from tests.support.packing import Packing
 
 NATURAL = Path(os.environ.get("COMPANION_NATURAL") or Path(__file__).resolve().parents[2] / "data" / "natural")
+SHORT = Path(__file__).resolve().parents[2] / "data" / "natural-short"
+"""Short ones, in which a person writes most: see its README."""
 
 
 def sources(*contents: Content) -> list[FactSource]:
@@ -71,6 +73,16 @@ def test_a_short_rule_is_not_given_up_for_long_talk() -> None:
     record = record_of(*turns, *(content for one in talk for content in (one, CHATTER)))
     assert [rule for rule in rules if rule not in record.text] == []
     assert len(record.text) / 4 < 0.8 * tokens_of(sources(*turns, *talk, *([CHATTER] * 20)))
+
+
+def test_in_a_short_chat_what_the_person_dictated_stands_whole_whatever_share_of_it_that_is() -> None:
+    said = "okay so the list is for the kitchen and they get it at four " * 12 + "and no last names on that paper"
+    short = [content for _ in range(3) for content in (user_text(said), model_text("Noted."))]
+    assert said in record_of(*short[:2]).text
+    talk = [content for n in range(40) for content in (user_text(f"{n} {said}"), model_text("Noted."))]
+    long = record_of(*talk)
+    assert long.words.tokens <= 0.55 * tokens_of(sources(*talk))
+    assert record_of(*short[:2], window=2_000).words.tokens <= 100
 
 
 def test_of_the_models_words_those_with_names_and_numbers_come_first() -> None:
@@ -351,6 +363,19 @@ def test_what_is_not_wanted_is_left_out_and_counts_as_if_nobody_had_said_it(
 
 def _plain(text: str) -> str:
     return " ".join(text.split()).lower()
+
+
+@pytest.mark.parametrize("file", sorted(SHORT.glob("*.json")), ids=lambda file: file.stem)
+def test_in_short_conversations_every_rule_and_decision_of_the_person_stands_in_it(file: Path) -> None:
+    data = json.loads(file.read_text("utf-8"))
+    history = [Content(role=one["role"], parts=tuple(one["parts"])) for one in data["history"]]
+    end = round(0.85 * len(history))
+    hidden = sources(*history[:end])
+    record = write_record(hidden, hidden_tokens=tokens_of(hidden), window=1_000_000, beside=history[end:])
+    text = _plain(record.text)
+    laid_down = [one for kind in ("rules", "decisions") for one in data["gold"][kind] if one["at"] < end]
+    said = [one["span"] for one in laid_down if history[one["at"]].role == "user"]
+    assert [span for span in said if _plain(span) not in text] == []
 
 
 def test_what_people_labelled_in_natural_conversations_stands_in_it() -> None:

@@ -55,6 +55,7 @@ _STOP: Final = lazy(
 
 _ORDINAL: Final = lazy(r"(?i)\b(?:am|vom|zum|bis|ab|seit|der|die|das|den|dem|des|im|beim) \d{1,2}\.$")
 """A German date: `vom 31. Januar`."""
+_LETTER: Final = lazy(r"[^\W\d_]")
 _INLINE_CODE: Final = lazy(r"`[^`\n]{1,80}`")
 
 
@@ -227,17 +228,21 @@ def _wraps(line: str, following: str) -> bool:
 
 
 def _ends_here(text: str, start: int, end: int, begin: int, limit: int) -> bool:
-    """Whether the full stop at `start` ends a sentence: not after an abbreviation, nor before a small letter."""
+    """Whether the full stop at `start` ends a sentence: not after an abbreviation, nor before a small letter, unless
+    the sentence begins with one too: many people write no capitals at all.
+    """
     if text[start] != ".":
         return True
     if text[end : min(limit, end + 64)].lstrip()[:1].islower():
-        return False
+        first = _LETTER().search(text, begin, min(start, begin + 64))
+        if first is None or not first.group().islower():
+            return False
     word = text[max(begin, start - 12) : start].rpartition(" ")[2].lstrip("(\n\t")
     if word.isdigit():
         if _ORDINAL().search(text, max(begin, start - 12), start + 1):
             return False
         return bool(text[begin : start - len(word)].strip())
-    return word.lower() not in _ABBREVIATIONS and not (len(word) == 1 and word.isupper())
+    return word.lower() not in _ABBREVIATIONS and not (len(word) == 1 and word.isalpha() and word.isascii())
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:

@@ -41,6 +41,10 @@ class Share(NamedTuple):
 
 WORDS: Final = Share(0.5, 0.05)
 """The person's own words. Below both they stay whole."""
+WORDS_AT_LEAST: Final = 2_000.0
+"""Tokens of them that may stand whatever share of what is hidden they are: in a short chat of long messages half of it
+would be cut off, a rule said in passing with it. The share of the window holds all the same.
+"""
 MODEL: Final = Share(0.185, 0.025)
 """The model's prose, of which at most `MODEL_PROSE` is quoted."""
 MODEL_PROSE: Final = 0.56
@@ -203,16 +207,16 @@ def write_record(
         ],
     )
 
-    def budget(share: Share) -> float:
-        return min(share.of_hidden * hidden_tokens, share.of_window * window)
+    def budget(share: Share, least: float = 0.0) -> float:
+        return min(max(share.of_hidden * hidden_tokens, least), share.of_window * window)
+
+    for_words = budget(WORDS, WORDS_AT_LEAST)
 
     prose = sum(one.statement.tokens for one in said if one.voice == "model")
     chosen: set[int] = set()
     voices: tuple[Voice, ...] = ("user", "model", "material")
     for voice in voices:
-        most = budget({"user": WORDS, "model": MODEL, "material": MATERIAL}[voice])
-        if voice == "model":
-            most = min(most, MODEL_PROSE * prose)
+        most = {"user": for_words, "model": min(budget(MODEL), MODEL_PROSE * prose), "material": budget(MATERIAL)}[voice]
         chosen.update(
             _chosen(said, voice, most, lambda place: place not in again and (place not in covered or place in leant_on))
         )
@@ -228,7 +232,7 @@ def write_record(
         cut=tuple(said[place].name for place in sorted(kept) if said[place].is_of_person(whole=False)),
         unwanted=tuple(dropped),
         tokens=int(sum(said[place].cost for place in chosen if said[place].voice == "user")),
-        budget=math.ceil(budget(WORDS)),
+        budget=math.ceil(for_words),
         model=sum(said[place].voice == "model" for place in chosen),
         calls=len(calls),
     )
