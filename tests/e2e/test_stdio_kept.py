@@ -28,6 +28,21 @@ def about_linux(report: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+async def test_a_rule_that_was_taken_back_stands_in_no_summary_and_one_in_force_is_not_laid_down_again(
+    offline: Editor,
+) -> None:
+    rule = "Never push to main without asking me."
+    talk = [f"Explain part {n} of the importer, with all that matters there and why it was done so." for n in range(6)]
+    async with asyncio.timeout(PATIENCE):
+        for prompt in (f"{rule} Always answer in English.", "ok you can push to main now", *talk):
+            await offline.ask("gemini/chat", {"prompt": prompt})
+        made = await offline.ask("gemini/compress", {"strategy": "record"})
+        assert made["status"] == "COMPRESSED"
+        assert rule not in made["snapshot"]
+        assert "<active_constraints>\n(none)" in made["snapshot"]
+        assert "Always answer in English." in await in_view(offline)
+
+
 async def test_what_need_not_be_kept_leaves_the_request_with_the_next_compression(
     offline: Editor, tmp_path: Path
 ) -> None:

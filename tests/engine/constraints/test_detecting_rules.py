@@ -157,6 +157,7 @@ def test_what_is_asked_once_or_told_or_quoted_is_no_rule(sentence: str):
         "The style guide says we must always use tabs.",
         "mein Nachbar meint man darf nachts nie absenken.",
         "O colega disse que nunca se deve mexer nas abas, nunca mexa nelas.",
+        "Somebody posted that apps must never run after ten.",
         "Mi jefa decía siempre: nunca uses la base real.",
         "Prefer composition over inheritance.",
     ],

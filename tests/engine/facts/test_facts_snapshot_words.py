@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gemini_companion.engine.constraints.contradiction import left_standing
 from gemini_companion.engine.constraints.detect import rules_in
 from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.facts.page import read_earlier
@@ -216,6 +217,33 @@ def test_beside_a_record_a_snapshot_tells_goal_rules_files_and_the_newest_run_an
     assert section(snapshot, "artifact_trail") == "- created: src/p.py"
     assert section(snapshot, "key_knowledge") == "- last run: pytest -q → 3 passed"
     assert section(snapshot, "recent_actions") == "(none)"
+
+
+def test_beside_a_record_constraints_are_the_rules_that_hold_and_stand_nowhere_else_a_sentence_each():
+    told = [
+        "We work on the importer. Never push to main without asking me. Keep functions under 40 lines.",
+        "Never touch the lexer. Always answer in English. My neighbour says that one must never use tabs.",
+        "ok you can push to main now",
+    ]
+    earlier = (
+        "<state_snapshot><active_constraints>\n- Never edit legacy/.\n- Always write tests.\n</active_constraints>"
+        "</state_snapshot>"
+    )
+    later = [user_text("You may edit legacy/ from now on."), model_text("ok")]
+    snapshot = extractive_snapshot(
+        chat(*(turn for said in told for turn in (said, "ok"))),
+        previous=earlier,
+        budget_tokens=300,
+        count_text=count_words,
+        later=later,
+        beside_record=True,
+        rules_in=rules_in,
+        left_standing=left_standing,
+        in_force=["Always answer in English."],
+        released=["Never push to main without asking me."],
+    )
+    assert section(snapshot, "active_constraints") == "- Always write tests.\n- Never touch the lexer."
+    assert "Never push" not in section(snapshot, "overall_goal")
 
 
 def test_open_tasks_are_carried():

@@ -135,6 +135,7 @@ class OfflineProvider:
         return self._within(text, request.max_output_tokens)
 
     def _snapshot(self, task: SummaryTask, poll: Callable[[], None]) -> str:
+        from gemini_companion.engine.constraints.contradiction import left_standing
         from gemini_companion.engine.constraints.detect import rules_in
         from gemini_companion.engine.facts.snapshot import carried_tokens, extractive_snapshot
 
@@ -149,6 +150,9 @@ class OfflineProvider:
             beside_record=task.beside_record,
             reader=task.reader,
             rules_in=rules_in,
+            left_standing=left_standing,
+            in_force=task.in_force,
+            released=task.released,
             poll=poll,
         )
 

@@ -78,9 +78,17 @@ def _carried(line: str, unwanted: Unwanted) -> str | None:
 
 
 def task_of(
-    plan: Plan, guidance: str = "", cache: FactCache | None = None, unwanted: Unwanted | None = None
+    plan: Plan,
+    guidance: str = "",
+    cache: FactCache | None = None,
+    unwanted: Unwanted | None = None,
+    in_force: Iterable[str] = (),
+    released: Iterable[str] = (),
 ) -> SummaryTask:
-    """What a summariser that reads the contents themselves is asked for, without what the person does not want kept."""
+    """What a summariser that reads the contents themselves is asked for, without what the person does not want kept.
+
+    The rules `in_force` stand beside a snapshot, those `released` hold no more: it has to tell of neither.
+    """
     sources = without_unwanted(sources_of(plan.hidden, cache), unwanted, cache or FactCache())
     previous = plan.previous_snapshot
     if previous is not None and unwanted:
@@ -99,6 +107,8 @@ def task_of(
         cite=True,
         later=tuple(item.content for item in plan.tail if item.kind != "ide"),
         beside_record=plan.has_record,
+        in_force=tuple(in_force),
+        released=tuple(released),
         reader=cache,
     )
 
@@ -110,6 +120,7 @@ def snapshot_from_facts(
 
     `poll` is called often; what it raises ends the work.
     """
+    from gemini_companion.engine.constraints.contradiction import left_standing
     from gemini_companion.engine.constraints.detect import rules_in
     from gemini_companion.engine.facts.snapshot import carried_tokens, extractive_snapshot  # slow to import
 
@@ -124,6 +135,9 @@ def snapshot_from_facts(
         beside_record=task.beside_record,
         reader=task.reader,
         rules_in=rules_in,
+        left_standing=left_standing,
+        in_force=task.in_force,
+        released=task.released,
         poll=poll,
     )
 

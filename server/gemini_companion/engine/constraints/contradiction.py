@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from gemini_companion.engine.constraints import wording
+from gemini_companion.engine.constraints.detect import detect
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.rules import has_cjk
-from gemini_companion.engine.history.constraint import Constraint
 
 SAME_OBJECT: Final = 0.6
 """The least share of the words of both rules that they have in common, the words for bidding and forbidding aside."""
 
 _JUDGED: Final = 600
+_COMPARED: Final = 50
+"""The newest rules that a sentence is compared with where several prompts are read."""
 
 _LIFTS: Final = lazy(
     r"\b(?:no longer|not) (?:forbidden|off[ -]limits|prohibited|mandatory|required|necessary)|\bdon['’]?t (?:have"
@@ -112,6 +114,27 @@ _NOISE: Final = lazy(r"[\s,.;:!?\"'“”„«»()（）。、，！？「」『
 _WORD: Final = lazy(r"[\w./-]+")
 _VALUE: Final = lazy(r"\d+(?:[.,]\d+)*[a-z%]{0,3}")
 _CLAUSE: Final = lazy(r"[,;:—–、，；：]")
+_ASIDE: Final = lazy(r"[\W_]+")
+
+
+class Worded(Protocol):
+    """A rule, whatever else is known of it."""
+
+    @property
+    def text(self) -> str:
+        """Word for word."""
+        ...
+
+
+_AnyRule = TypeVar("_AnyRule", bound=Worded)
+
+
+class Standing(NamedTuple):
+    """A rule that nothing took back or replaced."""
+
+    prompt: int
+    """The number of the prompt that lays it down; -1 for one that was there before."""
+    text: str
 
 
 class _Rule(NamedTuple):
@@ -135,7 +158,27 @@ class _Rule(NamedTuple):
     """It says that something is other than before."""
 
 
-def contradicted(text: str, standing: Sequence[Constraint]) -> Constraint | None:
+def left_standing(prompts: Iterable[str], before: Iterable[str] = ()) -> list[Standing]:
+    """What prompts, in order, plainly lay down as rules, without what later ones take back or replace; so too of the
+    rules that were there before.
+    """
+    rules = {key_of(text): Standing(-1, text) for text in before}
+    for number, prompt in enumerate(prompts):
+        for found in detect(prompt):
+            against = contradicted(found.text, list(rules.values())[-_COMPARED:])
+            if found.certainty != "probable" and against is not None:
+                del rules[key_of(against.text)]
+            if found.certainty == "plain":
+                rules[key_of(found.text)] = Standing(number, found.text)
+    return list(rules.values())
+
+
+def key_of(text: str) -> str:
+    """What of a text tells it from another rule."""
+    return _ASIDE().sub(" ", text).strip().casefold()
+
+
+def contradicted(text: str, standing: Sequence[_AnyRule]) -> _AnyRule | None:
     """The newest rule in force that a new one contradicts, `None` if there is none."""
     new = _read(text)
     if not new.words:

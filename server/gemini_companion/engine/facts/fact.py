@@ -156,5 +156,9 @@ class SummaryTask(msgspec.Struct, frozen=True, kw_only=True):
     """What stands behind it, and stays: the goal may have changed there."""
     beside_record: bool = False
     """Whether what was said and done is quoted beside the snapshot (`engine.record`)."""
+    in_force: tuple[str, ...] = ()
+    """Rules that stand beside the snapshot word for word."""
+    released: tuple[str, ...] = ()
+    """Rules that hold no more."""
     reader: FactReader | None = None
     """Saves reading the same contents again."""

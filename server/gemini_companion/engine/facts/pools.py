@@ -130,7 +130,7 @@ class Pools:
         left = self._page.left
         pools = (
             (0.25, self._last_run()),
-            (0.3, chain(self._older_rules(len(self._span.sources) - 1), self._earlier("active_constraints"))),
+            (0.3, self._rules_left()),
             (0.3, chain(self._tasks(), self._lately())),
             (0.3, chain(self._changed(), self._told_of_files(), self._earlier("artifact_trail"))),
             (0.2, self._wished_knowledge()),
@@ -176,6 +176,11 @@ class Pools:
             for number, (rule, _) in enumerate(self._span.rules(place)):
                 yield "active_constraints", Place(1, place, number), bulleted(rule)
 
+    def _rules_left(self) -> Iterator[Line]:
+        for number, (place, rule) in enumerate(self._span.rules_left()):
+            spot = Place(0, -number) if place < 0 else Place(1, place, -number)
+            yield "active_constraints", spot, bulleted(rule)
+
     def _tasks(self) -> Iterator[Line]:
         """What is open: no plan of old, nothing ticked off."""
         span = self._span
@@ -197,7 +202,9 @@ class Pools:
 
     def _lately(self) -> Iterator[Line]:
         """What people said last and at length, which is most of what they left open."""
+        rules = self._span.in_force | self._span.released
         said = [one for one in self._span.said if one.by_user and 0 <= one.place < len(self._span.sources)]
+        said = [one for one in said if one.statement.same not in rules]
         last = max(1, len(self._span.sources) - 1)
 
         def worth(one: Said) -> float:

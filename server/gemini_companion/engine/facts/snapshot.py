@@ -7,7 +7,7 @@ those alone are written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -17,7 +17,8 @@ from gemini_companion.engine.facts.page import Page, Place, bulleted, read_earli
 from gemini_companion.engine.facts.paths import is_dependency
 from gemini_companion.engine.facts.pools import PENDING, Pools, action_place, pending_text
 from gemini_companion.engine.facts.sentences import pieces
-from gemini_companion.engine.facts.span import Said, Span
+from gemini_companion.engine.facts.span import LeftStanding, Said, Span
+from gemini_companion.engine.facts.statements import same_as
 from gemini_companion.engine.history.content import Content
 
 _HEAD: Final = 640
@@ -62,6 +63,9 @@ def extractive_snapshot(
     beside_record: bool = False,
     reader: FactReader | None = None,
     rules_in: Callable[[str], Sequence[str]] | None = None,
+    left_standing: LeftStanding | None = None,
+    in_force: Iterable[str] = (),
+    released: Iterable[str] = (),
     poll: Callable[[], None] = lambda: None,
 ) -> str:
     """A `<state_snapshot>` of `sources` with its seven sections, from what stands in them alone.
@@ -81,10 +85,17 @@ def extractive_snapshot(
             where and what is open, and tells nothing over again.
         reader: Saves reading the same contents again.
         rules_in: Gives the rules of a prompt; without it, patterns find them.
+        left_standing: Gives the rules of prompts that no later one took back. Beside a record only these are written,
+            a sentence each: what a snapshot calls a rule binds, and all that was said stands in the record.
+        in_force: Rules that stand beside it: no constraints beside a record.
+        released: Rules that hold no more: beside a record neither constraints nor a goal.
         poll: Called often; what it raises ends the work.
     """
     page = Page(float(max(0, budget_tokens)), count_text)
-    span = Span(sources, previous, poll, later, reader, rules_in)
+    span = Span(sources, previous, poll, later, reader, rules_in, left_standing)
+    if beside_record:
+        span.in_force.update(map(same_as, in_force))
+        span.released.update(map(same_as, released))
     _write_goal(span, page)
     pools = Pools(span, page, guidance, beside_record=beside_record)
     if beside_record:
@@ -109,11 +120,12 @@ def _write_goal(span: Span, page: Page) -> None:
     if pending is not None:
         page.put_free("overall_goal", PENDING, pending_text(pending, _HEAD // 2))
         free //= 2
-    wishes = span.goal()
+    wishes = [one for one in span.goal() if one.statement.same not in span.released]
     whole: dict[Said, str] = {}
     joined: set[Said] = set()
     for one in sorted(wishes, key=lambda one: (one.place, one.statement.part, one.statement.start)):
-        if one not in joined and (found := span.following(one, _SENTENCE)) is not None:
+        found = span.following(one, _SENTENCE) if one not in joined else None
+        if found is not None and found[0].statement.same not in span.released:
             joined.add(found[0])
             whole[one] = found[1]
     for one in wishes:

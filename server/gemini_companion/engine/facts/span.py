@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from heapq import nlargest
 from itertools import groupby, pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -36,6 +36,8 @@ _LONGEST_LINE: Final = 240
 """Characters of a line that is quoted whole for one rule in it, which may say what `only` and `it` mean."""
 _MOST_JUDGED: Final = 40
 """Older contents in which rules are read; in those before them patterns find them."""
+_PROMPTS: Final = 100_000
+"""Characters of the newest prompts in which rules are read beside a record."""
 _NEWEST_WISHES: Final = 3
 _FIRST_WISHES: Final = 4
 """Sentences of the goal: what was said last, and what opened up a matter that stayed."""
@@ -58,6 +60,24 @@ class Said(NamedTuple):
     """The name that its content opens with (`Ann: …`); `""` for none: then it may be asked of the model."""
 
 
+class Standing(Protocol):
+    """A rule that holds."""
+
+    @property
+    def prompt(self) -> int:
+        """The number of the prompt that lays it down, -1 for none."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """Word for word."""
+        ...
+
+
+LeftStanding: TypeAlias = Callable[[Iterable[str], Iterable[str]], Sequence[Standing]]
+"""What prompts leave standing of their rules, and of those before them."""
+
+
 class Span:
     """What is hidden, in order, and the snapshot of what came before it. A *place* is an index into `sources`."""
 
@@ -69,9 +89,15 @@ class Span:
         later: Sequence[Content] = (),
         reader: FactReader | None = None,
         rules_in: Callable[[str], Sequence[str]] | None = None,
+        left_standing: LeftStanding | None = None,
     ) -> None:
         self._reader = reader or FactCache()
         self._rules_in = rules_in
+        self._left_standing = left_standing
+        self.in_force: set[int] = set()
+        """Rules that stand beside the snapshot: see `same_as`."""
+        self.released: set[int] = set()
+        """Rules that hold no more."""
         self._judged = 0
         self.sources = sources
         self.later = later
@@ -153,6 +179,33 @@ class Span:
             whole = len(rules) == 1 and len(line) <= _LONGEST_LINE and not is_request(line)
             bare = " ".join(rules)
             yield line if whole else bare, bare
+
+    def rules_left(self) -> Iterator[tuple[int, str]]:
+        """The place of each rule that still holds and need not be told elsewhere, newest first; -1 for one of the
+        earlier snapshot. Of long histories the newest prompts are read.
+        """
+        if self._left_standing is None:
+            for place in range(len(self.sources) - 1, -1, -1):
+                yield from ((place, rule) for rule, _ in self.rules(place))
+            yield from ((-1, entry) for entry in self.earlier["active_constraints"])
+            return
+        told = self.in_force | self.released
+        places, left = deque[tuple[int, str]](), _PROMPTS
+        for place in range(len(self.sources) - 1, max(-1, len(self.sources) - 1 - _OWN_WORDS), -1):
+            source = self.sources[place]
+            if source.ide_context or not is_plain_user(source.content):
+                continue
+            self.poll()
+            text = visible_text(source.content)[:left]
+            places.appendleft((place, text))
+            left -= len(text)
+            if left <= 0:
+                break
+        behind = [visible_text(content) for content in self.later if is_plain_user(content)]
+        before = [entry.removeprefix("- ") for entry in self.earlier["active_constraints"]]
+        for rule in reversed(self._left_standing((*(text for _, text in places), *behind), before)):
+            if rule.prompt < len(places) and same_as(rule.text) not in told:
+                yield places[rule.prompt][0] if rule.prompt >= 0 else -1, rule.text
 
     def _read_rules(self, place: int, rules_in: Callable[[str], Sequence[str]]) -> Iterator[tuple[str, str]]:
         source = self.sources[place]

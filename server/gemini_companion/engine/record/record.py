@@ -216,7 +216,9 @@ def write_record(
     chosen: set[int] = set()
     voices: tuple[Voice, ...] = ("user", "model", "material")
     for voice in voices:
-        most = {"user": for_words, "model": min(budget(MODEL), MODEL_PROSE * prose), "material": budget(MATERIAL)}[voice]
+        most = budget(MATERIAL)
+        if voice != "material":
+            most = for_words if voice == "user" else min(budget(MODEL), MODEL_PROSE * prose)
         chosen.update(
             _chosen(said, voice, most, lambda place: place not in again and (place not in covered or place in leant_on))
         )

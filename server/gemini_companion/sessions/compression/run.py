@@ -257,6 +257,8 @@ class CompressionRun:
             cache=session.fact_cache,
             asks_once=capabilities.runs_here,
             unwanted=Unwanted(session.history.unwanted),
+            in_force=[rule.text for rule in session.history.standing],
+            released=[rule.text for rule in session.history.constraints.all() if rule.state == "released"],
         )
         try:
             finish = partial(self.strategy.finish, plan)

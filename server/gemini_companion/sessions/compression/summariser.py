@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, TypeVar
 
@@ -89,6 +89,8 @@ class Summariser:
         cache: FactCache | None = None,
         asks_once: bool = False,
         unwanted: Unwanted | None = None,
+        in_force: Iterable[str] = (),
+        released: Iterable[str] = (),
     ) -> None:
         """`asked` is called with each request of a model, once there is nothing left to do but to wait for it. With
         `asks_once` a first answer without a snapshot is not asked about again.
@@ -103,6 +105,7 @@ class Summariser:
         self._cache = cache
         self._asks_once = asks_once
         self._unwanted = unwanted
+        self._in_force, self._released = tuple(in_force), tuple(released)
         self._retries = retries
         self._seqs: list[int] = []
         """The sequence numbers of the entries that a snapshot may cite."""
@@ -224,7 +227,10 @@ class Summariser:
         return self._written(read_snapshot(answer))
 
     async def _task(self, plan: Plan, guidance: str) -> SummaryTask:
-        task = await off_loop(len(plan.hidden), lambda: task_of(plan, guidance, self._cache, self._unwanted))
+        task = await off_loop(
+            len(plan.hidden),
+            lambda: task_of(plan, guidance, self._cache, self._unwanted, self._in_force, self._released),
+        )
         self._seqs = [source.seq for source in task.sources]
         return task
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
@@ -10,7 +9,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.constraints.budget import BEYOND_BUDGET, is_beyond_budget
-from gemini_companion.engine.constraints.contradiction import contradicted
+from gemini_companion.engine.constraints.contradiction import contradicted, key_of, left_standing
 from gemini_companion.engine.constraints.detect import LOOKED_THROUGH, Found, detect
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Part
@@ -32,7 +31,6 @@ _ENDED: Final = "Not a rule any more: a later prompt says “{}”."
 _FORGOTTEN: Final = f"Not taken in: more than {MOST_PROPOSED} proposals were waiting, and this was the oldest."
 _LINE: Final = 10
 """Characters of a prompt that take about as long as a content takes elsewhere."""
-_ASIDE: Final = re.compile(r"[\W_]+")
 
 
 def proposed_by(
@@ -49,24 +47,19 @@ def proposed_by(
             break
         read.appendleft((turn_id, text[:left]))
         left -= len(text)
-    rules: dict[str, Constraint] = {}
-    for turn_id, text in read:
-        for found in detect(text):
-            against = contradicted(found.text, list(rules.values())[-MOST_PROPOSED:])
-            if found.certainty != "probable" and against is not None:
-                del rules[_key(against.text)]
-            if found.certainty == "plain":
-                rules[_key(found.text)] = Constraint(
-                    constraint_id=rule_id(),
-                    text=found.text,
-                    scope="session",
-                    state="proposed",
-                    created_at=now,
-                    source="prompt",
-                    turn_id=turn_id,
-                    note=note,
-                )
-    return list(rules.values())[-MOST_PROPOSED:]
+    return [
+        Constraint(
+            constraint_id=rule_id(),
+            text=rule.text,
+            scope="session",
+            state="proposed",
+            created_at=now,
+            source="prompt",
+            turn_id=read[rule.prompt][0],
+            note=note,
+        )
+        for rule in left_standing(text for _, text in read)[-MOST_PROPOSED:]
+    ]
 
 
 class PromptRules:
@@ -115,13 +108,13 @@ class PromptRules:
         if mode == "off":
             return []
         standing = list(self._session.history.standing)
-        held = {_key(one.text) for one in standing}
+        held = {key_of(one.text) for one in standing}
         going = ledger.brought_by(self._replaces) if self._replaces is not None else []
         waiting = [one for one in self._known if one.state == "proposed" and one not in going]
-        proposed = {_key(one.text): one for one in waiting}
+        proposed = {key_of(one.text): one for one in waiting}
         taken: list[Constraint] = []
         for found in found_in_prompt:
-            key = _key(found.text)
+            key = key_of(found.text)
             if key in held:
                 continue
             rule = self._rule(found, standing, may_hold=mode == "auto", earlier=proposed.get(key))
@@ -177,8 +170,3 @@ def _forgotten(taken: Sequence[Constraint], waiting: Sequence[Constraint]) -> li
     own = [one for one in waiting if one.scope == "session" and one.constraint_id not in settled]
     surplus = len(own) + sum(rule.state == "proposed" for rule in taken) - MOST_PROPOSED
     return [msgspec.structs.replace(one, state="released", note=_FORGOTTEN) for one in own[: max(0, surplus)]]
-
-
-def _key(text: str) -> str:
-    """What of a text tells it from another rule."""
-    return _ASIDE.sub(" ", text).strip().casefold()
