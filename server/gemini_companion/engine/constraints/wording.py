@@ -279,9 +279,9 @@ GERMAN_WORDS: Final = lazy(
 )
 
 REPORTED: Final = lazy(
-    r"(?<!\bi )(?<!\bwe )\b(?:says?|said|states?|stated|claims?|reads|according to|wrote|tells?|told|insists?|swears?|posted"
-    r"|laut|steht|sagte?|meinte?|behauptete?"
-    r"|selon|dit|disait|pr(?:é|e)tend(?:ait)?|d(?:é|e)clare|seg(?:ú|u)n|dice|dec(?:í|i)a|dijo|diz|dizia|disse)\b|と書いて|によると|と言って|说|写着|根据",
+    r"(?<!\bi )(?<!\bwe )\b(?:says?|said|states?|stated|claims?|reads|according to|wrote|tells?|told|insists?|swears?"
+    r"|posted|laut|steht|sagte?|meinte?|behauptete?|selon|dit|disait|pr(?:é|e)tend(?:ait)?|d(?:é|e)clare|seg(?:ú|u)n"
+    r"|dice|dec(?:í|i)a|dijo|diz|dizia|disse)\b|と書いて|によると|と言って|说|写着|根据",
     re.IGNORECASE,
 )
 """Somebody else lays it down, and the person tells of it."""
