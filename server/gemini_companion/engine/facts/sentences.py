@@ -1,4 +1,4 @@
-"""Cutting text into sentences without changing a character of them: English, German, Japanese, Chinese."""
+"""Cutting text into sentences without changing a character of them, by the stops of many scripts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _GAP: Final = 3
 _BULLET: Final = lazy(r"\s*+[-*+•・‣▪][ \t　]+")
 _STOP: Final = lazy(
     r"(?P<western>(?<![.!?…])[.!?…]++[\"'”’)\]»*_]{0,6}(?=\s|$))"
-    r"|(?:[。！？｡]|(?<=[\u3040-\u9fff])[!?])++[」』）”)\]]{0,6}"
+    r"|(?:[。！？｡।॥؟۔።։]|(?<=[\u3040-\u9fff])[!?])++[」』）”)\]]{0,6}"
 )
 
 
@@ -242,7 +242,7 @@ def _ends_here(text: str, start: int, end: int, begin: int, limit: int) -> bool:
         if _ORDINAL().search(text, max(begin, start - 12), start + 1):
             return False
         return bool(text[begin : start - len(word)].strip())
-    return word.lower() not in _ABBREVIATIONS and not (len(word) == 1 and word.isalpha() and word.isascii())
+    return word.lower() not in _ABBREVIATIONS and not (len(word) == 1 and (word.isupper() or word.islower()))
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
