@@ -36,7 +36,7 @@ _LONGEST_LINE: Final = 240
 """Characters of a line that is quoted whole for one rule in it, which may say what `only` and `it` mean."""
 _MOST_JUDGED: Final = 40
 """Older contents in which rules are read; in those before them patterns find them."""
-_PROMPTS: Final = 100_000
+_PROMPTS: Final = 40_000
 """Characters of the newest prompts in which rules are read beside a record."""
 _NEWEST_WISHES: Final = 3
 _FIRST_WISHES: Final = 4
