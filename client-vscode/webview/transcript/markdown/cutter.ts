@@ -25,6 +25,11 @@ function hasBegun({ type, raw }: Token): boolean {
   return type === "heading" ? raw.endsWith("\n") : raw.includes("\n");
 }
 
+/** Whether a fence's language is Markdown, so that there are fences in it. */
+export function isMarkdown(language: string): boolean {
+  return /^(?:markdown|md|mdx|mkd|mdown)$/.test(language);
+}
+
 /** A fence that begins a top-level block and has no indentation: the only kind whose content is taken over as it stands. */
 export interface FenceStart {
   /** The characters of the fence, such as three backticks. */
@@ -49,19 +54,24 @@ export function withoutUndecidedFence(tail: string): string {
 
 /**
  * The content of an open fence as it streams in. What is shown is only ever appended to: a line that may become the closing one is held
- * back, and so is each line end until a next line is shown.
+ * back, and so is each line end until a next line is shown. In a fence of Markdown, one with a language opens a fence within, and the next
+ * end is that one's.
  */
 export class OpenFence {
   readonly #closing: RegExp;
+  readonly #hasFences: boolean;
   readonly #marker: string;
   #held = "";
   #separator = "";
-  /** The line that `#held` would continue is shown already, so it cannot be the closing one. */
-  #inLine = false;
+  /** What is shown already of the line that `#held` would continue: it cannot be the closing one. */
+  #begun = "";
+  /** The fences that are open within, the innermost last. */
+  readonly #within: { readonly closing: RegExp; readonly isMarkdown: boolean }[] = [];
 
-  constructor(marker: string) {
+  constructor(marker: string, hasFences = false) {
     this.#marker = marker;
-    this.#closing = new RegExp(`^ {0,3}${marker}[~\`]* *$`);
+    this.#closing = closingOf(marker);
+    this.#hasFences = hasFences;
   }
 
   /** Takes more text. `rest` is what follows the closing line, if that came; then nothing may be pushed any more. */
@@ -71,25 +81,49 @@ export class OpenFence {
     let from = 0;
     for (let end = all.indexOf("\n"); end !== -1; end = all.indexOf("\n", from)) {
       const line = all.slice(from, end);
-      if (!this.#inLine && this.#closing.test(line)) return { shown, rest: all.slice(end + 1) };
-      shown += (this.#inLine ? "" : this.#separator) + line;
+      if (this.#closes(line)) return { shown, rest: all.slice(end + 1) };
+      shown += (this.#begun === "" ? this.#separator : "") + line;
+      this.#goWithin(this.#begun + line);
       this.#separator = "\n";
-      this.#inLine = false;
+      this.#begun = "";
       from = end + 1;
     }
     const partial = all.slice(from);
-    if (!this.#inLine && (partial === "" || this.#mayClose(partial))) {
+    if (this.#begun === "" && (partial === "" || this.#mayClose(partial))) {
       this.#held = partial;
     } else {
-      shown += (this.#inLine ? "" : this.#separator) + partial;
-      this.#inLine = true;
+      shown += (this.#begun === "" ? this.#separator : "") + partial;
+      this.#begun += partial;
       this.#held = "";
     }
     return { shown };
+  }
+
+  #closes(line: string): boolean {
+    return this.#begun === "" && this.#within.length === 0 && this.#closing.test(line);
+  }
+
+  /** Takes note of a whole line that opens or ends a fence within. */
+  #goWithin(line: string): void {
+    if (!this.#hasFences) return;
+    const innermost = this.#within.at(-1);
+    if (innermost?.closing.test(line) === true) {
+      this.#within.pop();
+      return;
+    }
+    const [, marker = "", info = ""] = /^ {0,3}(`{3,}|~{3,}) *([^\s`~][^`]*)$/.exec(line) ?? [];
+    // The end of one with a shorter or another marker ends nothing out here, so nothing need be known of it.
+    if (innermost?.isMarkdown !== false && marker.startsWith(this.#marker))
+      this.#within.push({ closing: closingOf(marker), isMarkdown: isMarkdown(info.trim()) });
   }
 
   #mayClose(partial: string): boolean {
     const fence = partial.replace(/^ {0,3}/, "");
     return this.#marker.startsWith(fence) || this.#closing.test(partial);
   }
+}
+
+/** A line that ends what a fence began. */
+function closingOf(marker: string): RegExp {
+  return new RegExp(`^ {0,3}${marker}[~\`]* *$`);
 }

@@ -8,7 +8,7 @@ import morphdom from "morphdom";
 import { element } from "../element.js";
 import type { Translate } from "../host.js";
 import { CodeFigure, finishFigure } from "./codeFigure.js";
-import { fenceStart, OpenFence, sealable, withoutUndecidedFence } from "./cutter.js";
+import { fenceStart, isMarkdown, OpenFence, sealable, withoutUndecidedFence } from "./cutter.js";
 import { dress } from "./dress.js";
 import type { OpenHeadings } from "./headings.js";
 import { escapeHtml, fenceLanguage, HtmlWriter } from "./html.js";
@@ -97,7 +97,7 @@ export class MarkdownView {
     this.#stale = false;
     if (this.#fence !== undefined && !this.#closes(this.#fence)) return;
     const tail = withoutUndecidedFence(this.#text.slice(this.#sealedEnd));
-    const tokens = this.#lex(tail);
+    const tokens = this.#lex(tail, true);
     this.#place(tokens, sealable(tokens));
     this.#fence = this.#openFence(tokens.at(-1));
   }
@@ -126,9 +126,9 @@ export class MarkdownView {
   }
 
   /** A text that the lexer fails at is shown as it was written: better than not at all. */
-  #lex(text: string): readonly Token[] {
+  #lex(text: string, isGrowing = false): readonly Token[] {
     try {
-      return lex(text, this.#definitions);
+      return lex(text, this.#definitions, isGrowing);
     } catch {
       const token: Tokens.Text = { type: "text", raw: text, text };
       return [token];
@@ -226,7 +226,7 @@ export class MarkdownView {
     if (last?.type !== "code" || block?.figure === undefined || block.start !== this.#sealedEnd) return undefined;
     const opening = fenceStart(last.raw);
     if (opening === undefined) return undefined;
-    const stream = new OpenFence(opening.marker);
+    const stream = new OpenFence(opening.marker, isMarkdown(block.figure.language));
     const { shown, rest } = stream.push(this.#text.slice(block.start + opening.length));
     if (rest !== undefined) return undefined;
     block.figure.set(block.figure.language, shown);
