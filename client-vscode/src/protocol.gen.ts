@@ -279,6 +279,12 @@ export interface ModeParams {
   readonly mode: "acceptEdits" | "ask" | "plan";
 }
 
+/** What a call that has ended did, as people read it. */
+export interface ShownCallParams {
+  readonly sessionId?: string | null;
+  readonly toolCallId: string;
+}
+
 /** Take a rule of consent back. */
 export interface RevokeRuleParams {
   readonly sessionId?: string | null;
@@ -1859,6 +1865,16 @@ export interface UnfinishedTurn {
   readonly reason?: string;
 }
 
+/** What one call of a tool did, as people read it. */
+export interface ShownCall {
+  /** Unified: what it changed in files. */
+  readonly diff?: string;
+  /** What it put out, without what only the model was told; the end of a long one. */
+  readonly output?: string;
+  /** There is more of the diff or of the output. */
+  readonly isCut?: boolean;
+}
+
 /** The rules of consent in force, those that are asked first at the front. */
 export interface RuleList {
   readonly rules: readonly StoredRule[];
@@ -2362,6 +2378,8 @@ export interface Requests {
   readonly "gemini/session/mode": { readonly params: ModeParams; readonly result: ModeResult };
   /** The tools of a session, its tasks, and the questions that wait. */
   readonly "gemini/tools": { readonly params: SessionParams; readonly result: ToolList };
+  /** What one call did, for people: a diff of what it changed, and its output without what only the model was told. */
+  readonly "gemini/tools/shown": { readonly params: ShownCallParams; readonly result: ShownCall };
   /** The rules of consent in force, and where they come from. */
   readonly "gemini/rules": { readonly params: SessionParams; readonly result: RuleList };
   /** Take a rule of the session's or of the user's back. */
@@ -2496,6 +2514,7 @@ export const RequestMethod = {
   mcpComplete: "gemini/mcp/complete",
   sessionMode: "gemini/session/mode",
   tools: "gemini/tools",
+  toolsShown: "gemini/tools/shown",
   rules: "gemini/rules",
   rulesRevoke: "gemini/rules/revoke",
   commandsList: "gemini/commands/list",

@@ -1017,6 +1017,12 @@ export const toolList = v.object({
   unfinished: v.exactOptional(unfinishedTurn),
 });
 
+export const shownCall = v.object({
+  diff: v.exactOptional(v.string()),
+  output: v.exactOptional(v.string()),
+  isCut: v.exactOptional(v.boolean()),
+});
+
 export const storedRule = v.object({
   rule: toolRule,
   source: v.picklist(["default", "editor", "session", "system", "user", "workspace"]),
@@ -1305,6 +1311,7 @@ export const results = {
   "gemini/mcp/complete": mcpCompletions,
   "gemini/session/mode": modeResult,
   "gemini/tools": toolList,
+  "gemini/tools/shown": shownCall,
   "gemini/rules": ruleList,
   "gemini/rules/revoke": ruleList,
   "gemini/commands/list": slashCommandList,

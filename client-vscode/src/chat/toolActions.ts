@@ -5,8 +5,7 @@ import type { RevertResult } from "../protocol.gen.js";
 import type { Chat } from "./chat.js";
 import type { EditorPort, OpenReview } from "./editorPort.js";
 import { oldestTurn, textBefore } from "./pure/changes.js";
-import { showOutput } from "./pure/toolEvents.js";
-import { SHOWN_OUTPUT } from "./pure/toolRows.js";
+import { showCall } from "./pure/toolEvents.js";
 import { fail, inform } from "../toasts.js";
 
 type Message<T extends FromPage["type"]> = Extract<FromPage, { type: T }>;
@@ -70,16 +69,12 @@ export class ToolActions implements Disposable {
     }
   }
 
-  /** The end of what a call put out, which its row does not have. */
+  /** What a call did, which its row has in part or not at all. */
   async #readOutput(toolCallId: string): Promise<void> {
     const { conversation, daemon, info } = this.chat;
     if (info === undefined) return;
-    const call = { sessionId: info.sessionId, toolCallId };
-    let [hit] = (await daemon.request("gemini/recall", call)).hits;
-    const characters = hit?.characters ?? hit?.text.length ?? 0;
-    if (hit !== undefined && characters > hit.text.length)
-      [hit] = (await daemon.request("gemini/recall", { ...call, offset: characters - SHOWN_OUTPUT })).hits;
-    if (hit !== undefined) showOutput(conversation, toolCallId, hit.text, characters > SHOWN_OUTPUT);
+    const shown = await daemon.request("gemini/tools/shown", { sessionId: info.sessionId, toolCallId });
+    showCall(conversation, toolCallId, shown);
   }
 
   async #answer(message: Message<"answerTool">): Promise<void> {

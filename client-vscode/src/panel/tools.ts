@@ -143,11 +143,15 @@ export const toolSchema = v.object({
   state: nameIn(TOOL_STATES),
   /** How many characters of the answer's text came before it. */
   at: v.number(),
-  /** JSON. */
+  /** What it is called with that the title does not say, as lines for people. */
   args: v.string(),
+  /** Unified: what it changed, or would. */
+  diff: v.exactOptional(v.string()),
   /** As much as is shown: the end of a long one. */
   output: v.string(),
   isCut: v.exactOptional(v.boolean()),
+  /** `diff` and `output` are what the daemon tells people of it once it has ended; else they are asked for when somebody looks. */
+  isTold: v.exactOptional(v.boolean()),
   /** What came of it, in a few words. */
   summary: v.exactOptional(v.string()),
   /** Why it could run or not. */

@@ -75,6 +75,7 @@ METHODS: Final = (
     "gemini/stats",
     "gemini/systemPrompt",
     "gemini/tools",
+    "gemini/tools/shown",
     "gemini/unpin",
 )
 

@@ -123,6 +123,8 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
     request("gemini/session/mode", lambda: handlers.tools.mode, errors=_WRITES,
             doc="What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too)."),
     request("gemini/tools", lambda: handlers.tools.list_, errors=_READS, doc="The tools of a session, its tasks, and the questions that wait."),
+    request("gemini/tools/shown", lambda: handlers.tools.shown, errors=_READS,
+            doc="What one call did, for people: a diff of what it changed, and its output without what only the model was told."),
     request("gemini/rules", lambda: handlers.tools.rules, errors=_READS, doc="The rules of consent in force, and where they come from."),
     request("gemini/rules/revoke", lambda: handlers.tools.revoke, errors=(*_WRITES, InvalidInput), doc="Take a rule of the session's or of the user's back."),
     request("gemini/commands/list", lambda: handlers.slash_commands.list_, doc="The slash commands that a prompt can be, prompts of MCP servers that run among them, and the command files that are skipped."),

@@ -23,6 +23,12 @@ class RevokeRuleParams(_Params, frozen=True, kw_only=True):
     rule_id: str
 
 
+class ShownCallParams(_Params, frozen=True, kw_only=True):
+    """What a call that has ended did, as people read it."""
+
+    tool_call_id: str
+
+
 class StopCommandParams(_Params, frozen=True, kw_only=True):
     """End a command, in the background or not; the turn goes on with what it put out."""
 

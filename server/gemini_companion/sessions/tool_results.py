@@ -152,6 +152,17 @@ class StopResult(_Result, frozen=True, kw_only=True):
     stopped: bool
 
 
+class ShownCall(_Result, frozen=True, kw_only=True):
+    """What one call of a tool did, as people read it."""
+
+    diff: str = ""
+    """Unified: what it changed in files."""
+    output: str = ""
+    """What it put out, without what only the model was told; the end of a long one."""
+    is_cut: bool = False
+    """There is more of the diff or of the output."""
+
+
 class Change(_Result, frozen=True, kw_only=True):
     """What a turn did to a file, from its first to its last change in that turn; its subagents' are among them."""
 

@@ -1,9 +1,18 @@
 /** What the events about tools do to the rows. */
 import type { ToolRow } from "../../panel/contract.js";
 import { TOOL_STATES } from "../../panel/statuses.js";
-import type { BackgroundCommand, CompanionEvent } from "../../protocol.gen.js";
+import type { BackgroundCommand, CompanionEvent, ShownCall } from "../../protocol.gen.js";
 import type { ConversationRows } from "./conversationRows.js";
-import { askedTool, endedTool, questionView, rowOfQuestion, settledTool, toolRow, withOutput } from "./toolRows.js";
+import {
+  askedTool,
+  endedTool,
+  questionView,
+  rowOfQuestion,
+  settledTool,
+  shownTool,
+  toolRow,
+  withOutput,
+} from "./toolRows.js";
 
 type ToolEvent = Extract<
   CompanionEvent,
@@ -63,11 +72,10 @@ export function applyToolEvent(chat: ConversationRows, event: ToolEvent, turnId:
   }
 }
 
-/** All that a call put out, or the end of it if it is cut. */
-export function showOutput(chat: ConversationRows, callId: string, output: string, isCut: boolean): void {
+/** What a call did, as far as the daemon tells it. */
+export function showCall(chat: ConversationRows, callId: string, shown: ShownCall): void {
   const found = chat.tool(callId);
-  if (found === undefined) return;
-  chat.setTool(found.turnId, { ...withOutput(found.tool, output), ...(isCut ? { isCut } : {}) });
+  if (found !== undefined) chat.setTool(found.turnId, shownTool(found.tool, shown));
 }
 
 /** The question of a call is settled, by whomever. */

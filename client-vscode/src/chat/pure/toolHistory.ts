@@ -62,7 +62,8 @@ export function withResults(
     const edited = record?.editedArgs === undefined ? tool : withArguments(tool, record.editedArgs, words);
     const body = objectOf(response?.["response"]) ?? {};
     const ended = endedTool({ ...edited, id }, record ?? { outcome: "error" in body ? "failed" : "ok" });
-    return withOutput(ended, textOf(body));
+    // What people see of an output is asked for by the call's id; only of one that has none the log's own words are all there is.
+    return record === undefined && response?.["id"] === undefined ? withOutput(ended, textOf(body)) : ended;
   });
 }
 

@@ -3,15 +3,17 @@ import type { QuestionView, ToolRow } from "../../panel/contract.js";
 import { exactJson, hasUnseen } from "../../panel/exact.js";
 import { TOOL_STATES } from "../../panel/statuses.js";
 import { TOOLS, type ToolKind } from "../../panel/tools.js";
-import type { AskUserParams, CallRecord, ToolQuestion } from "../../protocol.gen.js";
+import type { AskUserParams, CallRecord, ShownCall, ToolQuestion } from "../../protocol.gen.js";
 import type { Translate } from "./words.js";
 
 /** Longest output that a row carries, characters; the log has all of it. */
 export const SHOWN_OUTPUT = 8_000;
-/** Longest arguments that a row shows, characters. */
+/** Longest arguments, and longest text of a proposed edit, that a row shows, characters. */
 const SHOWN_ARGUMENTS = 8_000;
 /** Longest arguments that are edited in the panel, characters. */
 const EDITABLE = 20_000;
+/** How far values in values are set in, characters. */
+const DEEPEST = 24;
 /** Most characters, and most things, that a title names. */
 const NAMED = 120;
 const MOST_NAMED = 5;
@@ -40,16 +42,93 @@ export function toolRow(
     title: titleOf(name, args, words),
     state,
     at,
-    args: JSON.stringify(args, null, 2).slice(0, SHOWN_ARGUMENTS),
+    args: argumentsText(name, args, words).slice(0, SHOWN_ARGUMENTS),
     output: "",
+    ...proposedDiff(name, args),
     ...(href === undefined ? {} : { href }),
   };
 }
 
+/** What the title does not say of what it is called with, for people: the whole line of a long command, of others a line for each. */
+function argumentsText(name: string, args: Arguments, words: Words): string {
+  const { kind, argument } = isKnown(name) ? TOOLS[name] : { kind: "other", argument: "" };
+  const title = titleOf(name, args, words);
+  const said = (value: unknown): boolean => typeof value === "string" && title.endsWith(value);
+  const { command } = args;
+  if (kind === "command" && typeof command === "string")
+    return [said(command) ? "" : command, readable(unsaid(args, [...SAID, "is_background"]))]
+      .filter(Boolean)
+      .join("\n");
+  if (kind === "edit" && typeof args["file_path"] === "string") return "";
+  return readable(unsaid(args, said(args[argument]) || kind === "read" ? [argument] : []));
+}
+
+function unsaid(args: Arguments, said: readonly string[]): Arguments {
+  return Object.fromEntries(Object.entries(args).filter(([name]) => !said.includes(name)));
+}
+
+/** Values as lines, what is in them set in. */
+function readable(values: Arguments, indent = ""): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${indent}${name}:${readableValue(value, indent)}`)
+    .join("\n");
+}
+
+function readableValue(value: unknown, indent: string): string {
+  const inner = `${indent}  `;
+  if (inner.length > DEEPEST) return " …";
+  if (typeof value === "string")
+    return value.includes("\n") ? ["", ...value.split("\n")].join(`\n${inner}`) : ` ${value}`;
+  if (Array.isArray(value)) return value.map((one) => `\n${inner}-${readableValue(one, inner)}`).join("");
+  if (typeof value === "object" && value !== null) return `\n${readable({ ...value }, inner)}`;
+  return ` ${String(value)}`;
+}
+
+/** The same in one line. */
+function inline(value: unknown, depth = 0): string {
+  if (typeof value !== "object" || value === null) return oneLine(String(value));
+  if (depth > MOST_NAMED) return "…";
+  const parts = Array.isArray(value)
+    ? value.map((one) => inline(one, depth + 1))
+    : Object.entries(value).map(([name, one]) => `${name}: ${inline(one, depth + 1)}`);
+  return parts.join(", ");
+}
+
+/** What an edit would change, by its arguments alone; the daemon knows what it did change. */
+function proposedDiff(name: string, args: Arguments): { readonly diff?: string } {
+  if (!isKnown(name) || TOOLS[name].kind !== "edit") return {};
+  const { old_string: before, new_string: after, content } = args;
+  const added = typeof content === "string" ? content : after;
+  if (typeof added !== "string") return {};
+  const lines = (text: string, sign: string): string[] =>
+    text === ""
+      ? []
+      : text
+          .replace(/\n$/, "")
+          .split("\n")
+          .map((line) => sign + line);
+  const diff = [...lines(typeof before === "string" ? before : "", "-"), ...lines(added, "+")].join("\n");
+  return { diff: diff.slice(0, SHOWN_ARGUMENTS) };
+}
+
+/** What a call did, as the daemon tells people: of an edit what it changed. */
+export function shownTool(tool: ToolRow, { diff = "", output = "", isCut = false }: ShownCall): ToolRow {
+  if (diff + output === "") return tool; // it is not in the log yet
+  const told = withOutput(tool, output);
+  return { ...told, isTold: true, ...(diff === "" ? {} : { diff }), ...(isCut ? { isCut } : {}) };
+}
+
 /** Other arguments than it was called with. */
 export function withArguments(tool: ToolRow, args: Arguments, words: Words): ToolRow {
-  const { title, args: shown, href } = toolRow({ ...tool, args }, tool.state, words);
-  return { ...tool, title, args: shown, ...(href === undefined ? {} : { href }) };
+  const { title, args: shown, href, diff } = toolRow({ ...tool, args }, tool.state, words);
+  const { diff: _diff, ...rest } = tool;
+  return {
+    ...rest,
+    title,
+    args: shown,
+    ...(diff === undefined ? {} : { diff }),
+    ...(href === undefined ? {} : { href }),
+  };
 }
 
 /** All of an output, as much of it as is shown: the end. */
@@ -181,7 +260,7 @@ export function toolKind(name: string): ToolKind {
 /** "Run npm test"; a tool of another release by its name. */
 function titleOf(name: string, args: Arguments, { t, place }: Words): string {
   // A server's tool: what it is asked with is what a person says yes to.
-  if (!isKnown(name)) return Object.keys(args).length === 0 ? name : `${name} ${shortened(JSON.stringify(args))}`;
+  if (!isKnown(name)) return `${name} ${shortened(inline(args))}`.trim();
   const { title, argument, kind } = TOOLS[name];
   const isPath = kind === "read" || kind === "edit";
   const shown = (one: string): string => (isPath ? place(one) : argument === "pattern" ? plainWord(one) : one);

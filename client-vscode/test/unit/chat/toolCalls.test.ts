@@ -87,7 +87,7 @@ describe("the calls of tools", () => {
     if (read?.kind !== "answer") throw new Error("no answer");
     expect(read.text).toBe(live?.text);
     expect(read.tools.map(bare)).toEqual(live?.tools.map(bare));
-    expect(read.tools.map(({ output }) => output)).toEqual(["text", "exit code 2"]);
+    expect(read.tools.map(({ output }) => output)).toEqual(["", ""]); // what people see of it is asked for
   });
 
   it("without a result in the log were cut short", () => {
@@ -157,7 +157,7 @@ it("a call is named by what it is about, whatever its arguments are", () => {
   expect(titles("diagnostics", { paths: ["/a.py", "/b.py"] })).toBe("Look at the problems of a.py, b.py");
   expect(titles("ask_user", { questions: [{ question: "Which one?" }] })).toBe("Ask Which one?");
   expect(titles("glob", { pattern: "x".repeat(500) })).toHaveLength("Find files ".length + 120);
-  expect(titles("of_a_server", { file_path: 7 })).toBe('of_a_server {"file_path":7}');
+  expect(titles("of_a_server", { file_path: 7 })).toBe("of_a_server file_path: 7");
   expect(titles("write_file", { file_path: { deep: [null] } })).toBe("Write");
 });
 
@@ -281,6 +281,57 @@ it("a server's tool is shown with what it is asked, as far as there is room for 
   const titled = (args: Readonly<Record<string, unknown>>): string =>
     toolRow({ id: "c", name: "mcp_files_read", args, at: 0 }, "waiting", { t: english, place: (path) => path }).title;
   expect(titled({})).toBe("mcp_files_read");
-  expect(titled({ path: "a\nb" })).toBe('mcp_files_read {"path":"a\\nb"}');
+  expect(titled({ path: "a\nb" })).toBe("mcp_files_read path: a …");
   expect(titled({ path: "x".repeat(500) }).length).toBeLessThan(150);
+});
+
+describe("what a call is called with", () => {
+  const row = (name: string, args: Readonly<Record<string, unknown>>): ToolRow =>
+    toolRow({ id: "c", name, args, at: 0 }, "ok", { t: english, place: (path) => path });
+
+  it("is the whole line of a command where the title has not all of it", () => {
+    const command = "make test \\\n  VERBOSE=1";
+    expect(row("run_shell_command", { command, description: "Runs the tests" }).args).toBe(command);
+    expect(row("run_shell_command", { command: "make", description: "Runs it", dir_path: "sub" }).args).toBe("");
+  });
+
+  it("is of an edit what it would change", () => {
+    const args = { file_path: "a.py", instruction: "Rename it.", old_string: "a = 1\nb\n", new_string: "c = 1\nb\n" };
+    expect(row("replace", args)).toMatchObject({ args: "", diff: "-a = 1\n-b\n+c = 1\n+b" });
+    expect(row("write_file", { file_path: "a.py", content: "one\ntwo" }).diff).toBe("+one\n+two");
+    expect(row("read_file", { file_path: "a.py" }).diff).toBeUndefined();
+  });
+
+  it("is a line for each value of other tools, without a sign of JSON", () => {
+    const args = {
+      query: 'say "x"',
+      text: "one\ntwo",
+      sizes: [1, 2],
+      where: { path: "a", deep: { on: true } },
+      not: null,
+    };
+    expect(row("mcp_files_find", args).args).toBe(
+      [
+        'query: say "x"',
+        "text:",
+        "  one",
+        "  two",
+        "sizes:",
+        "  - 1",
+        "  - 2",
+        "where:",
+        "  path: a",
+        "  deep:",
+        "    on: true",
+        "not: null",
+      ].join("\n"),
+    );
+    expect(row("grep_search", { pattern: "x", include_pattern: "*.py" }).args).toBe("include_pattern: *.py");
+  });
+
+  it("is bounded however deep it is", () => {
+    let deep: unknown = "end";
+    for (let level = 0; level < 5_000; level++) deep = { deep: [deep] };
+    expect(row("mcp_x_y", { deep }).args.length).toBeLessThan(1_000);
+  });
 });

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import type { AnswerRow, ToolRow } from "../../../src/panel/contract.js";
-import { commandAsked, commandRow, editAsked, lookedAt, personAsked } from "../../panel/toolRows.js";
+import { commandAsked, commandRow, editAsked, editRow, lookedAt, personAsked } from "../../panel/toolRows.js";
 import { answerRow } from "../../browser/rows.js";
 import { article, press, root, sent, show, transcript, type } from "./mountedTranscript.js";
 
@@ -115,10 +115,41 @@ describe("the rows of tools", () => {
     toggle(false);
     toggle(true);
     expect(sent).toEqual([asked, asked]);
-    show(live([{ ...commandRow, state: "ok", output: "41 passed" }]));
+    show(live([{ ...commandRow, state: "ok", output: "41 passed", isTold: true }]));
     toggle(false);
     toggle(true);
     expect(sent).toEqual([asked, asked]);
+  });
+});
+
+describe("a call that has ended", () => {
+  it("shows what it changed, as a question did before, and of several files their names", () => {
+    const diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-one\n+two\n";
+    const lines = (): string[] => [...root.querySelectorAll(".tool-diff .diff-line")].map((line) => line.textContent);
+    show(live([{ ...editRow, state: "ok", diff, isTold: true }]));
+    expect(lines()).toEqual(["@@ -1 +1 @@\n", "-one\n", "+two\n"]);
+    expect(root.querySelector(".tool-diff .diff-added")?.textContent).toBe("+two\n");
+    const gone = "--- a/b.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-- -- x\n";
+    show(live([{ ...editRow, state: "ok", diff: diff + gone, isTold: true }]));
+    expect(lines()).toEqual([
+      "@@ a.py\n",
+      "@@ -1 +1 @@\n",
+      "-one\n",
+      "+two\n",
+      "@@ b.py\n",
+      "@@ -1 +0,0 @@\n",
+      "-- -- x\n",
+    ]);
+  });
+
+  it("has no box for what there is nothing of", () => {
+    show(live([{ ...editRow, state: "ok", args: "", isTold: true }]));
+    expect([...root.querySelectorAll<HTMLElement>(".tool pre")].every((box) => box.hidden)).toBe(true);
+  });
+
+  it("shows no diff twice while it is asked about", () => {
+    show(live([{ ...editAsked, diff: "+x" }]));
+    expect(root.querySelector<HTMLElement>(".tool-diff")?.hidden).toBe(true);
   });
 });
 

@@ -26,13 +26,32 @@ function marked(piece: readonly Node[], decision: string, reason: string | undef
   return element("mark", { "data-decision": decision, title: reason === "" ? undefined : reason }, ...piece);
 }
 
-/** The lines of a unified diff, without the names of its files. */
+/** The lines of a unified diff. Of several files each begins with its name, a single one is named elsewhere. */
 export function linesOfDiff(diff: string): readonly string[] {
   const lines = diff.split("\n");
-  const first = lines.findIndex((line) => line.startsWith("@@"));
-  const shown = lines.slice(Math.max(0, first));
-  if (shown.at(-1) === "") shown.pop();
-  return shown;
+  if (lines.at(-1) === "") lines.pop();
+  const isHead = (at: number): boolean =>
+    lines[at]?.startsWith("--- ") === true &&
+    lines[at + 1]?.startsWith("+++ ") === true &&
+    lines[at + 2]?.startsWith("@@") === true;
+  const heads = lines.flatMap((_, at) => (isHead(at) ? [at] : []));
+  if (heads.length < 2)
+    return lines.slice(
+      Math.max(
+        0,
+        lines.findIndex((line) => line.startsWith("@@")),
+      ),
+    );
+  return heads.flatMap((at, index) => [
+    `@@ ${nameOf(lines[at] ?? "", lines[at + 1] ?? "")}`,
+    ...lines.slice(at + 2, heads[index + 1]),
+  ]);
+}
+
+/** The file that a diff is of; one that is gone has its name at the old side alone. */
+function nameOf(before: string, after: string): string {
+  const name = (line: string): string => line.slice(4).replace(/^[ab]\//, "");
+  return name(after) === "/dev/null" ? name(before) : name(after);
 }
 
 /** Fills a box that scrolls with lines: those at its beginning at once, the others as it is scrolled. */

@@ -7,6 +7,7 @@ import { button, element, setText } from "../element.js";
 import { codeNodes } from "../markdown/bidi.js";
 import { durationText, type Language } from "../texts.js";
 import { AskingView } from "./asking.js";
+import { fillWithDiff, linesOfDiff } from "./evidence.js";
 import { QuestionView } from "./question.js";
 import type { RowContext } from "./rowView.js";
 
@@ -20,6 +21,7 @@ export class ToolView {
   readonly #note = element("span", { class: "tool-note" });
   readonly #consent = element("p", { class: "tool-consent" });
   readonly #args: HTMLElement;
+  #diff: HTMLElement;
   readonly #cut: HTMLElement;
   readonly #output: HTMLElement;
   readonly #open: HTMLButtonElement;
@@ -38,6 +40,7 @@ export class ToolView {
     const { t } = context.language;
     const { host } = context;
     this.#args = element("pre", { tabindex: 0, dir: "ltr", "aria-label": t("Arguments"), role: "group" });
+    this.#diff = this.#diffBox();
     this.#output = element("pre", { tabindex: 0, dir: "ltr", "aria-label": t("Output"), role: "group" });
     this.#cut = element("p", { class: "tool-consent" }, t("Only the end is shown."));
     this.#open = button(t("Open"), () => host.send({ type: "open", href: this.#tool.href ?? "" }), { class: "link" });
@@ -52,6 +55,7 @@ export class ToolView {
       element("summary", { tabindex: -1 }, icon(TOOL_KINDS[tool.kind].icon), this.#title, this.#note),
       this.#consent,
       this.#args,
+      this.#diff,
       this.#cut,
       this.#output,
     );
@@ -75,6 +79,15 @@ export class ToolView {
     setText(this.#consent, tool.consent ?? "");
     this.#consent.hidden = (tool.consent ?? "") === "";
     if (before?.args !== tool.args) this.#args.replaceChildren(...codeNodes(tool.args));
+    this.#args.hidden = tool.args === "";
+    if (before?.diff !== tool.diff) {
+      const box = this.#diffBox(); // a new one: that which was there goes on filling itself as it is scrolled
+      fillWithDiff(box, linesOfDiff(tool.diff ?? ""));
+      this.#diff.replaceWith(box);
+      this.#diff = box;
+    }
+    // What is asked shows it already.
+    this.#diff.hidden = (tool.diff ?? "") === "" || tool.question !== undefined;
     if (before?.output !== tool.output) this.#showOutput(tool.output);
     this.#cut.hidden = tool.isCut !== true;
     this.#open.hidden = tool.href === undefined;
@@ -88,6 +101,11 @@ export class ToolView {
     this.#tick();
     if (tool.state === "running") this.#untick ??= this.#context.ticker.every(() => this.#tick());
     else this.dispose();
+  }
+
+  #diffBox(): HTMLElement {
+    const label = this.#context.language.t("Changes");
+    return element("pre", { class: "tool-diff", tabindex: 0, dir: "ltr", "aria-label": label, role: "group" });
   }
 
   dispose(): void {
@@ -109,11 +127,11 @@ export class ToolView {
     setText(this.#note, noteOf(this.#tool, this.#context.ticker.now(), this.#context.language));
   }
 
-  /** What a call put out is in the log; it comes when somebody wants to see it. */
+  /** What a call did is in the log; it comes when somebody wants to see it. */
   #unfolded(): void {
-    const { id, state, output } = this.#tool;
+    const { id, state, isTold } = this.#tool;
     if (!this.#details.open) this.#isAskedFor = false; // one that was not in the log yet is asked for again
-    if (!this.#details.open || this.#isAskedFor || output !== "" || !TOOL_STATES[state].isEnded) return;
+    if (!this.#details.open || this.#isAskedFor || isTold === true || !TOOL_STATES[state].isEnded) return;
     this.#isAskedFor = true;
     this.#context.host.send({ type: "tool", do: "output", callId: id });
   }

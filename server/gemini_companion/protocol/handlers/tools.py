@@ -1,11 +1,12 @@
-"""Handlers of `gemini/session/mode`, `gemini/tools` and `gemini/rules*`."""
+"""Handlers of `gemini/session/mode`, `gemini/tools*` and `gemini/rules*`."""
 
 from __future__ import annotations
 
 from gemini_companion.protocol.host import Host
-from gemini_companion.protocol.tool_types import ModeParams, RevokeRuleParams
+from gemini_companion.protocol.tool_types import ModeParams, RevokeRuleParams, ShownCallParams
 from gemini_companion.protocol.types import SessionParams
-from gemini_companion.sessions.tool_results import ModeResult, RuleList, ToolList
+from gemini_companion.sessions.tool_results import ModeResult, RuleList, ShownCall, ToolList
+from gemini_companion.sessions.tools.call_shown import call_shown
 from gemini_companion.sessions.tools.consent_service import ConsentService
 from gemini_companion.sessions.tools.listing import listed_tools
 from gemini_companion.sessions.tools.modes import mode_of, set_mode
@@ -23,6 +24,10 @@ async def mode(host: Host, params: ModeParams) -> ModeResult:
 async def list_(host: Host, params: SessionParams) -> ToolList:
     session, consent = await host.load(params.session_id), _consent(host)
     return listed_tools(session, consent.questions(session.session_id) if consent else ())
+
+
+async def shown(host: Host, params: ShownCallParams) -> ShownCall:
+    return await call_shown(await host.load(params.session_id), params.tool_call_id)
 
 
 async def rules(host: Host, params: SessionParams) -> RuleList:

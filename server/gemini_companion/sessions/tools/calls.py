@@ -64,6 +64,7 @@ ACTING: Final = frozenset({"edit", "command", "network", "server", "agent"})
 
 BY_USER: Final = "Interrupted by the user before it ended."
 BY_END: Final = "Interrupted: the daemon ended before this call did."
+UNTIL_THEN: Final = "What it had put out until then:\n"
 NOT_BEGUN: Final = "Interrupted before it began: nothing was done."
 
 
@@ -190,7 +191,7 @@ class CallRun:
         if not self.has_begun:
             message = message if self.called.in_place_of else NOT_BEGUN
         elif said := self._so_far():
-            message = f"{message} What it had put out until then:\n{said}"
+            message = f"{message} {UNTIL_THEN}{said}"
         return self._end("interrupted", {"error": message}, summary="interrupted")
 
     def _so_far(self) -> str:

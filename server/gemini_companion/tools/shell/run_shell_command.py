@@ -31,6 +31,12 @@ _HELD_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 """What a command says that failed since something is not let through."""
+_IN_BACKGROUND: Final = "It runs in the background with the id "
+_SO_FAR: Final = " So far:\n"
+_STOPPED: Final = "The user stopped it. What it had put out until then is above."
+_TOO_LONG: Final = "It took too long, or was silent for too long, and was ended. Set is_background for what runs on."
+_NOTES: Final = re.compile(r"^\[(?:Exit code: -?\d+|Ended by the signal [^\n]*|What watched over it [^\n]*)\]$", re.M)
+"""Where the notes begin that stand behind an output, but for the two above."""
 _SETTINGS_HELD: Final = re.compile(r"/config(?:\.worktree)?: ")
 """In a line of `git` with a path in `.git`, whichever its language, also where it goes on and ends well."""
 
@@ -176,9 +182,9 @@ class RunShellCommand:
         begun = without_secrets(running.latest())
         return ToolOutput(
             output=(
-                f"It runs in the background with the id {running.pid}. read_background_output shows what it puts out,"
+                f"{_IN_BACKGROUND}{running.pid}. read_background_output shows what it puts out,"
                 f" stop_background_process ends it.{_reached(proposal.sandbox, _wish(context))}"
-                + (f" So far:\n{begun}" if begun else " It has put out nothing so far.")
+                + (f"{_SO_FAR}{begun}" if begun else " It has put out nothing so far.")
             ),
             summary="runs in the background",
         )
@@ -188,9 +194,9 @@ def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
     """What the model and people are told of a command that ended, its secrets masked. Not for the event loop."""
     notes = [without_secrets(note) for note in end.disarmed]
     if was_stopped:
-        notes.append("The user stopped it. What it had put out until then is above.")
+        notes.append(_STOPPED)
     elif end.timed_out:
-        notes.append("It took too long, or was silent for too long, and was ended. Set is_background for what runs on.")
+        notes.append(_TOO_LONG)
     if end.exit_code is not None:
         notes.append(f"Exit code: {end.exit_code}")
     elif end.signal:
@@ -224,6 +230,19 @@ def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
         outcome="interrupted" if was_stopped else "timedOut" if end.timed_out else "ok" if is_ok else "failed",
         is_whole_file=end.spill_path,
     )
+
+
+def put_out(told: str) -> str:
+    """What a command itself put out, of what the model was told of it."""
+    if told.startswith(_IN_BACKGROUND):
+        return told.partition(_SO_FAR)[2]
+    notes = [found.start() for found in _NOTES.finditer(told)]
+    if not notes:
+        return told  # it was cut there, or another tool words it
+    text = told[: notes[-1]]
+    for note in (_TOO_LONG, _STOPPED):
+        text = text.removesuffix(f"[{note}]\n")
+    return "" if text == "(no output)\n" else text
 
 
 def _says_settings_are_held(output: str) -> bool:

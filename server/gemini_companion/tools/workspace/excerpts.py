@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
@@ -14,6 +15,11 @@ MAX_LINES: Final = 2_000
 MAX_LINE: Final = 2_000
 """Characters."""
 CUT: Final = "… [line truncated]"
+UNSAVED: Final = "This is the text in the editor, with edits that are not saved yet."
+_LEAD: Final = re.compile(
+    rf"\[(?:{UNSAVED}|Lines \d+ to \d+ of \d+ are shown\.|\d+ lines? (?:is|are) cut after |\d+ secrets are masked as )"
+    r"[^\n]*\]\n"
+)
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +57,12 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
         if self.masked:
             notes.append(f"{self.masked} secrets are masked as [masked: …]; the file itself has them.")
         return notes
+
+
+def without_lead(told: str) -> str:
+    """The excerpt alone, of what the model was told with the notes in front of it."""
+    lead = _LEAD.match(told)
+    return told if lead is None else told[lead.end() :]
 
 
 def shown(text: str, first: int | None, last: int | None, *, masks: bool = True) -> Shown:

@@ -10,7 +10,7 @@ import msgspec
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.tools.counting import counted
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
-from gemini_companion.tools.workspace.excerpts import shown
+from gemini_companion.tools.workspace.excerpts import UNSAVED, shown
 from gemini_companion.tools.workspace.loading import MAX_BYTES, Seen, loaded
 from gemini_companion.tools.workspace.media import media_part, media_type
 from gemini_companion.tools.workspace.places import file_to_read, read_of, unsaved
@@ -76,7 +76,7 @@ class ReadFile:
         self._seen.note(context, place, with_line_feeds(file.text))
         notes = excerpt.notes()
         if file.is_unsaved:
-            notes.insert(0, "This is the text in the editor, with edits that are not saved yet.")
+            notes.insert(0, UNSAVED)
         lead = f"[{' '.join(notes)}]\n" if notes else ""
         count = excerpt.last - excerpt.first + 1
         part = f"lines {excerpt.first}–{excerpt.last} of {excerpt.of}"
