@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Receipt } from "../../../src/panel/contract.js";
 import { answerRow, conversation, panelState, promptRow } from "../../browser/rows.js";
 import { announced, article, asked, divider, press, root, sent, show, transcript } from "./mountedTranscript.js";
 
@@ -83,7 +84,7 @@ describe("a prompt", () => {
     show({ ...promptRow(0, "<b>Why</b>\n**not**?"), time: Date.now(), receipt });
     const you = article("You");
     expect(you.querySelector(".prompt-text")?.textContent).toBe("<b>Why</b>\n**not**?");
-    expect(you.querySelector("summary")?.textContent).toBe("Sent: 2 files, 14 characters selected, 1 left out");
+    expect(you.querySelector("summary")?.textContent).toBe("Sent: 2 paths, 14 characters selected, 1 left out");
     expect(you.querySelector(".withheld")?.textContent).toBe(".env left out: a key file");
     press("src/b.py", you);
     expect(sent).toEqual([{ type: "open", href: "src/b.py" }]);
@@ -108,7 +109,7 @@ describe("a prompt", () => {
     });
     const you = article("You");
     expect(you.querySelector("summary")?.textContent).toBe(
-      "Sent: 3 files, 16,000 characters selected, selection cut: lines 1–358 of 1–500, 54 left out",
+      "Sent: 1 file, 2 paths, 16,000 characters selected, selection cut: lines 1–358 of 1–500, 54 left out",
     );
     expect([...you.querySelectorAll(".receipt li")].map((item) => item.textContent)).toEqual([
       "src/a.py lines 1–358 of 500, unsaved text",
@@ -116,6 +117,29 @@ describe("a prompt", () => {
       "blob.bin path only: not a text file",
       "54 more open files left out: too many",
     ]);
+  });
+
+  it("counts as files what text was sent of, with words that say so where nothing was", () => {
+    const receipt = {
+      kind: "full",
+      files: ["a.py", "b.py", "c.py"],
+      selectionChars: 0,
+      withheld: [],
+      mentioned: [],
+    } as const;
+    let version = 1;
+    const summary = (row: Receipt): string | undefined => {
+      show({ ...promptRow(0, "q"), version: (version += 1), receipt: row });
+      return article("You").querySelector("summary")?.textContent;
+    };
+    expect(summary({ ...receipt, texts: [{ path: "a.py", extent: "whole" }] })).toBe("Sent: 1 file, 2 paths");
+    expect(summary({ ...receipt, files: ["a.py"] })).toBe("Sent: 1 path");
+    expect(summary({ ...receipt, kind: "delta", texts: [{ path: "b.py", extent: "lines", asChanges: true }] })).toBe(
+      "Sent, as changes: 1 file, 2 paths",
+    );
+    expect(summary({ ...receipt, mentioned: ["b.py"] })).toBe("Sent: 1 file, 2 paths");
+    const withheld = [{ name: "Untitled-1", reason: "not saved yet" }];
+    expect(summary({ ...receipt, kind: "delta", files: [], withheld })).toBe("Sent: nothing of the editor, 1 left out");
   });
 
   it("tells what an MCP server said from files, and leads to none for it", () => {

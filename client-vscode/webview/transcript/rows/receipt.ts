@@ -7,32 +7,37 @@ import type { RowContext } from "./rowView.js";
 /** What an MCP server said, by its name and a colon: `tickets:issue://7`, `/tickets:summary`. A drive's letter is none. */
 const OF_SERVER = /^\/?[^\s/\\:]{2,}:/;
 
-/** "Sent: 2 files, 14 characters selected, 1 left out". */
+/** "Sent: 2 files, 3 paths, 14 characters selected, 1 left out". A file is one of which text went along. */
 function receiptSummary(receipt: Receipt, language: Language): string {
   const { t, locale } = language;
   const closed = new Set(receipt.closed);
   const mentioned = new Set(receipt.mentioned);
   const ofServers = [...mentioned].filter((name) => OF_SERVER.test(name)).length;
-  const files = new Set([...receipt.files.filter((file) => !closed.has(file)), ...mentioned]).size - ofServers;
+  const texts = receipt.texts?.filter(({ extent }) => extent !== "path") ?? [];
+  const read = new Set([...texts.map(({ path }) => path).filter((file) => !closed.has(file)), ...mentioned]);
+  const paths = receipt.files.filter((file) => !read.has(file) && !closed.has(file)).length;
   const leftOut = receipt.withheld.length + (receipt.moreOpenFiles ?? 0);
   const parts = [
-    files > 0 && plural(files, "{0} file", "{0} files", language),
+    read.size > ofServers && plural(read.size - ofServers, "{0} file", "{0} files", language),
     ofServers > 0 && plural(ofServers, "{0} text of an MCP server", "{0} texts of MCP servers", language),
+    paths > 0 && plural(paths, "{0} path", "{0} paths", language),
     receipt.selectionChars > 0 &&
       plural(receipt.selectionChars, "{0} character selected", "{0} characters selected", language),
     receipt.selectionCut && cutText(receipt.selectionCut, t),
     closed.size > 0 && t("{0} no longer open", countText(closed.size, locale)),
-    leftOut > 0 && t("{0} left out", countText(leftOut, locale)),
   ].filter((part) => typeof part === "string");
-  if (parts.length === 0) return t("Sent: nothing of the editor");
-  return receipt.kind === "delta" ? t("Sent, as changes: {0}", parts.join(", ")) : t("Sent: {0}", parts.join(", "));
+  const isChanges = receipt.kind === "delta" && parts.length > 0;
+  if (parts.length === 0) parts.push(t("nothing of the editor"));
+  if (leftOut > 0) parts.push(t("{0} left out", countText(leftOut, locale)));
+  return isChanges ? t("Sent, as changes: {0}", parts.join(", ")) : t("Sent: {0}", parts.join(", "));
 }
 
 /** How much of a file was sent: `whole`, `lines 1–358 of 500`, `path only: not a text file`. */
 function sentOf(file: string, receipt: Receipt, { t }: Language): string {
   const text = receipt.texts?.find(({ path }) => path === file);
   if (receipt.closed?.includes(file) === true) return t("no longer open");
-  if (text === undefined) return receipt.kind === "full" && receipt.files.includes(file) ? t("path only") : "";
+  if (text === undefined)
+    return receipt.files.includes(file) && !receipt.mentioned.includes(file) ? t("path only") : "";
   const reason = text.reason === undefined || text.reason === "" ? "" : `: ${text.reason}`;
   return [
     extentText(text, t) + reason,
