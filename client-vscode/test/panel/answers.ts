@@ -1,5 +1,6 @@
 /** What the host answers to the page's questions in the states of `fixtures`. */
 import type { PageResults } from "../../src/panel/contract.js";
+import daemonTexts from "./daemonTexts.json" with { type: "json" };
 import { afternoon, done } from "./chatRows.js";
 import { serverAnswers } from "./serverAnswers.js";
 import { stats } from "./statsAnswer.js";
@@ -150,7 +151,7 @@ export const answers: PageResults = {
         createdAt: afternoon,
         turnId: "t1",
         source: "prompt",
-        note: "Only proposed: it may be a rule, or said in passing.",
+        note: daemonTexts.inPassing,
       },
       {
         constraintId: "n4",
@@ -238,9 +239,7 @@ export const answers: PageResults = {
         isEnabled: false,
       },
     ],
-    problems: [
-      { path: "/home/me/.gemini/skills/draft/SKILL.md", line: 1, message: "its front matter has no description" },
-    ],
+    problems: [{ path: "/home/me/.gemini/skills/draft/SKILL.md", line: 1, message: daemonTexts.frontMatter }],
     isEnabled: true,
     tokenCount: 118,
   },
@@ -254,7 +253,7 @@ export const answers: PageResults = {
         scope: "project",
         tokenCount: 5_802,
         imports: ["/home/me/tokens/docs/style.md", "/home/me/tokens/docs/names.md"],
-        problem: "./docs/gone.md: there is no such file",
+        problem: daemonTexts.noFile,
       },
       { path: "/home/me/tokens/src/grammar/AGENTS.md", scope: "subdirectory", tokenCount: 1_020, imports: [] },
     ],
@@ -303,7 +302,7 @@ export const answers: PageResults = {
     lostCacheTokens: 96_120,
     expectedTurns: 1.6,
     netTokens: -51_960,
-    message: "Not worth it yet: a compression would cost more than the next 2 turns save.",
+    message: daemonTexts.notWorthIt,
   },
   find: {
     matches: [

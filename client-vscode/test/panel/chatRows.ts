@@ -1,4 +1,6 @@
 /** A chat of one turn, and the rows that the states of `fixtures` are made of. */
+import { outlookedAt, produced } from "./produced.js";
+import daemonTexts from "./daemonTexts.json" with { type: "json" };
 import type { AnswerRow, DividerRow, PanelState, PromptRow, Row } from "../../src/panel/contract.js";
 import type { CompressionResult, Constraint } from "../../src/protocol.gen.js";
 
@@ -42,11 +44,7 @@ export const baseState: PanelState = {
   },
   hidden: [],
   canUndo: false,
-  examples: [
-    "Explain tokenizer.py step by step",
-    "Which tests does tokenizer.py still need?",
-    "Find what could go wrong in lines 80 to 94",
-  ],
+  examples: produced(outlookedAt("src/tokenizer.py")).examples,
   settings: { sendWith: "enter", messageKeys: true, announce: "summary", platform: "other", locale: "en" },
 };
 
@@ -61,7 +59,7 @@ export const prompt: PromptRow = {
     kind: "full",
     files: ["src/tokenizer.py", "src/parser.py"],
     selectionChars: 412,
-    withheld: [{ name: "secrets.env", reason: "its name says that it holds secrets" }],
+    withheld: [{ name: "secrets.env", reason: daemonTexts.secret }],
     mentioned: [],
   },
 };
@@ -99,7 +97,7 @@ export const answer: AnswerRow = {
       title: "Read src/tokenizer.py",
       state: "ok",
       at: 0,
-      args: '{"file_path": "src/tokenizer.py"}',
+      args: "",
       output: "class Tokenizer:",
       summary: "220 lines",
       durationMs: 12,
@@ -162,7 +160,7 @@ export const result: CompressionResult = {
   tokenCountSource: "api",
   modelCalls: 3,
   durationMs: 14_200,
-  message: "38 turns were folded into a snapshot.",
+  message: daemonTexts.compressed,
   compressionId: "k1",
   snapshot: "<state_snapshot>…</state_snapshot>",
   retention,

@@ -1,6 +1,7 @@
 /** The states of the panel that are about the daemon, its key and the workspace's trust. */
 import type { Action, DaemonView, ToPage } from "../../src/panel/contract.js";
-import { failure, show, withoutSession } from "./staging.js";
+import { daemonTexts, OFFLINE, produced } from "./produced.js";
+import { failure, faultView, show, withoutSession } from "./staging.js";
 
 type Failed = Extract<DaemonView, { kind: "failed" }>;
 
@@ -17,53 +18,41 @@ function failed(
 
 export const daemonStates = {
   starting: withoutSession({
-    daemon: { kind: "starting", detail: "Setting up the private Python environment. This happens once." },
+    daemon: { kind: "starting", detail: "Making an environment…" },
     chips: [],
   }),
   noPython: withoutSession({
     chips: [],
     daemon: failed(
       "noPython",
-      "No Python 3.11 or newer was found on this machine.",
-      "Install Python, or choose one that is not on the path.",
-      { choosePython: "Choose Python…", restartDaemon: "Try Again", showLog: "Show Log" },
+      "No Python 3.11 or newer was found.",
+      "Install it with your package manager, for example: apt install python3 python3-venv.",
+      { choosePython: "Choose Python…", restartDaemon: "Try Again" },
     ),
   }),
   versionMismatch: withoutSession({
     chips: [],
     daemon: failed(
       "versionMismatch",
-      "The daemon speaks protocol 2, this extension speaks 1.",
-      "Update the extension, or point the setting at a daemon that fits.",
-      { installUpdate: "Update", openSettings: "Open Settings" },
+      "The daemon (version 2.0.0) and this extension (version 1.0.0) do not fit together.",
+      "Update this extension.",
+      { installUpdate: "Update", continueAnyway: "Go On Anyway", openSettings: "Open Settings" },
     ),
   }),
   crashed: show({
-    daemon: failed(
-      "crashed",
-      "The daemon ended five times within three minutes.",
-      "The log says why. Your chat is kept.",
-      { restartDaemon: "Restart", showLog: "Show Log" },
-    ),
+    daemon: failed("crashed", "The daemon does not stay up (exit code 1).", "The log may say why.", {
+      restartDaemon: "Restart",
+      showLog: "Show Log",
+    }),
   }),
   noKey: withoutSession({
-    isLocal: true,
-    providerHint: "No API key is set, so the offline model answers: from your files, without a network.",
-    banner: {
-      ...failure("unauthenticated", "The offline model answers.", "Set an API key to ask Gemini.", [
-        { id: "setApiKey", label: "Set API Key" },
-      ]),
-      level: "info",
-    },
+    ...produced({ models: { ...OFFLINE, hint: daemonTexts.noKey } }),
   }),
   keyRefused: show({
     banner: {
-      ...failure("unauthenticated", "The API key was refused.", "Check the key, or make a new one.", [
-        { id: "setApiKey", label: "Set API Key" },
-        { id: "useOffline", label: "Use the Offline Model" },
-      ]),
+      ...faultView("unauthenticated", daemonTexts.keyRefused, ""),
       level: "error",
     },
   }),
-  untrusted: withoutSession({ trusted: false, chips: [] }),
+  untrusted: withoutSession({ ...produced({ trusted: false }), chips: [] }),
 } satisfies Record<string, ToPage[]>;

@@ -3,9 +3,21 @@
  * the unit tests of the page all show these.
  */
 import type { ToPage } from "../../src/panel/contract.js";
+import daemonTexts from "./daemonTexts.json" with { type: "json" };
 import { daemonStates } from "./daemonStates.js";
-import { answering, compressing, failure, show, withoutSession } from "./staging.js";
-import { CHANGED, TASKS, commandAsked, commandRow, editAsked, editRow, lookedAt, personAsked } from "./toolRows.js";
+import { OFFLINE, produced } from "./produced.js";
+import { answering, compressing, failure, faultView, show, withoutSession } from "./staging.js";
+import {
+  CHANGED,
+  EDIT_DIFF,
+  TASKS,
+  commandAsked,
+  commandRow,
+  editAsked,
+  editRow,
+  lookedAt,
+  personAsked,
+} from "./toolRows.js";
 import {
   afternoon,
   baseState,
@@ -60,7 +72,16 @@ export function makeFixtures(now: number) {
         steers: [{ text: "and do not touch generated/", at: 19 }],
         tools: [
           ...lookedAt.map((tool) => ({ ...tool, at: 19 })),
-          { ...editRow, state: "ok", at: 39, summary: "+3 −1", durationMs: 40, consent: "Yes for this chat" },
+          {
+            ...editRow,
+            state: "ok",
+            at: 39,
+            summary: "+3 −1",
+            durationMs: 40,
+            diff: EDIT_DIFF,
+            isTold: true,
+            consent: daemonTexts.forSession,
+          },
           {
             ...commandRow,
             state: "failed",
@@ -69,7 +90,14 @@ export function makeFixtures(now: number) {
             durationMs: 4_200,
             output: "1 failed, 40 passed",
           },
-          { ...commandRow, id: "c9", title: "Run rm -rf build", state: "declined", at: 39, consent: "A rule says no" },
+          {
+            ...commandRow,
+            id: "c9",
+            title: "Run rm -rf build",
+            state: "declined",
+            at: 39,
+            consent: daemonTexts.saidNo,
+          },
         ],
       },
       { work: { ...baseState.work, changes: CHANGED, tasks: TASKS } },
@@ -80,9 +108,7 @@ export function makeFixtures(now: number) {
       {
         state: "failed",
         text: "",
-        error: failure("failed", "The service answered with an error.", "Try again; if it goes on, look at the log.", [
-          { id: "retry", label: "Retry", argument: "t2" },
-        ]),
+        error: faultView("modelUnavailable", daemonTexts.serviceFailed, daemonTexts.later, { turnId: "t2" }),
       },
       {},
     ),
@@ -90,13 +116,11 @@ export function makeFixtures(now: number) {
       {
         state: "failed",
         text: "",
-        error: failure(
-          "overloaded",
-          "The service is overloaded.",
-          "It asked for a pause.",
-          [{ id: "retry", label: "Retry", argument: "t2" }],
-          now + 24_000,
-        ),
+        error: faultView("modelUnavailable", daemonTexts.overloaded, daemonTexts.later, {
+          turnId: "t2",
+          now,
+          waits: 24_000,
+        }),
       },
       {},
     ),
@@ -105,7 +129,7 @@ export function makeFixtures(now: number) {
         state: "blocked",
         text: "",
         finishReason: "SAFETY",
-        error: failure("blocked", "The service blocked the answer.", "Put the question in other words.", []),
+        error: faultView("blocked", daemonTexts.blocked, daemonTexts.sayOtherwise, { turnId: "t2" }),
       },
       {},
     ),
@@ -113,16 +137,10 @@ export function makeFixtures(now: number) {
       {
         state: "failed",
         text: "",
-        error: failure(
-          "contextOverflow",
-          "The chat fills the model's window of 1,048,576 tokens, and there is no large part left to shorten. Nothing was sent." +
-            " Compress the chat, go on in a new chat, or choose a model with a larger window.",
-          "",
-          [
-            { id: "compress", label: "Compress" },
-            { id: "newSession", label: "New Chat" },
-          ],
-        ),
+        error: failure("contextOverflow", daemonTexts.full, "", [
+          { id: "compress", label: "Compress" },
+          { id: "newSession", label: "New Chat" },
+        ]),
       },
       {},
     ),
@@ -162,11 +180,18 @@ export function makeFixtures(now: number) {
       result: {
         ...result,
         status: "NOOP",
-        message: "There is nothing to fold yet: the newest turns are kept as they are.",
+        message: daemonTexts.nothing,
       },
     }),
-    preview: compressing({ state: "preview", result: { ...result, status: "PREVIEW" }, hiddenTurns: 38 }),
-    previewOutdated: compressing({ state: "outdated", result: { ...result, status: "PREVIEW" } }),
+    preview: compressing({
+      state: "preview",
+      result: { ...result, status: "PREVIEW", message: daemonTexts.preview },
+      hiddenTurns: 38,
+    }),
+    previewOutdated: compressing({
+      state: "outdated",
+      result: { ...result, status: "PREVIEW", message: daemonTexts.preview },
+    }),
     previewDiscarded: compressing({ state: "discarded" }),
     undoWaits: show({ job: turn }, [
       { ...prompt, hiddenBy: "k1" },
@@ -208,24 +233,17 @@ export function makeFixtures(now: number) {
       result: {
         ...result,
         status: "COMPRESSION_FAILED_LOW_RETENTION",
-        message:
-          "The snapshot left out too much of what must not be lost, so the full history stays. Another model for compression may do better;" +
-          " companion.compression.retentionFloor says how much must be kept.",
+        message: daemonTexts.lowRetention,
         retention: { ...retention, score: 0.34, kept: 17, appended: 0 },
       },
     }),
     compressionDue: show({
       meter: { used: 530_210, limit: 1_048_576, source: "api", compressionAt: 524_288, mode: "remind" },
       banner: {
-        ...failure(
-          "compressionDue",
-          "This chat is long enough to be compressed.",
-          "It would save 290,100 tokens with each of the next 12 turns.",
-          [
-            { id: "compress", label: "Compress" },
-            { id: "remindLater", label: "Later" },
-          ],
-        ),
+        ...failure("compressionDue", "This chat is long enough to be compressed.", daemonTexts.worthIt, [
+          { id: "compress", label: "Compress" },
+          { id: "remindLater", label: "Later" },
+        ]),
         level: "info",
       },
     }),
@@ -252,17 +270,11 @@ export function makeFixtures(now: number) {
     daemonLost: show({ daemon: { kind: "lost", attempt: 2, retryAt: now + 8_000 } }),
     serviceDown: show({
       banner: {
-        ...failure(
-          "modelUnavailable",
-          "The service cannot be reached.",
-          "Check the network; the next try comes by itself.",
-          [{ id: "retry", label: "Retry Now" }],
-          now + 15_000,
-        ),
-        level: "warning",
+        ...faultView("modelUnavailable", daemonTexts.unreachable, daemonTexts.network, { now, waits: 15_000 }),
+        level: "error",
       },
     }),
-    offline: show({ isLocal: true, providerHint: "The offline model was chosen: it answers from your files." }),
+    offline: show(produced({ models: OFFLINE, knowsOffline: true })),
     readOnly: show({ session: { sessionId: "s1", title: "Fix the tokenizer", heldBy: 4711 }, chips: [] }),
     chipsOut: show({
       chips: [
@@ -286,7 +298,7 @@ export function makeFixtures(now: number) {
           detail: "secrets.env",
           isActive: false,
           included: true,
-          withheld: "its name says that it holds secrets",
+          withheld: daemonTexts.secret,
         },
         { uri: "file:///ws/a.py", label: "a.py", detail: "a.py", isActive: false, included: true },
         { uri: "file:///ws/b.py", label: "b.py", detail: "b.py", isActive: false, included: true },

@@ -1,4 +1,5 @@
 /** What the host answers about the MCP servers of the chat of `answers`. */
+import daemonTexts from "./daemonTexts.json" with { type: "json" };
 import type { PageResults } from "../../src/panel/contract.js";
 
 const server = {
@@ -9,6 +10,7 @@ const server = {
   transport: "stdio",
   command: "npx -y server-filesystem /home/me",
   digest: "f".repeat(64),
+  /** As one that deceives would be. */
   warnings: ["The variable NODE_OPTIONS decides what is\u202e run."],
   isTrusted: false,
   canLogIn: false,
@@ -29,7 +31,7 @@ const servers: PageResults["servers"] = {
       source: "workspace",
       isPersonal: false,
       tools: [],
-      warnings: ["It has signs that cannot be seen: U+202E."],
+      warnings: [daemonTexts.unseen],
     },
     {
       ...server,

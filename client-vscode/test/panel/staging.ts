@@ -1,5 +1,7 @@
 /** How a state of the panel is staged: the message of the host that shows it. */
 import type { AnswerRow, DividerRow, ErrorView, PanelState, Row, ToPage } from "../../src/panel/contract.js";
+import { errorView } from "../../src/chat/pure/faults.js";
+import { english } from "./produced.js";
 import { retryableTurn } from "../../src/chat/pure/retrying.js";
 import { baseState, divider, done, nextAnswer, nextPrompt, turn } from "./chatRows.js";
 
@@ -18,6 +20,18 @@ export function failure(
     actions,
     ...(retryAt === undefined ? {} : { retryAt }),
   };
+}
+
+/** A fault as the daemon tells it, by the product's own way to the page. */
+export function faultView(
+  kind: string,
+  message: string,
+  hint: string,
+  more: { readonly turnId?: string; readonly now?: number; readonly waits?: number } = {},
+): ErrorView {
+  const { turnId, now = 0, waits } = more;
+  const fault = { kind, message, hint, retryable: waits !== undefined, retryAfterMs: waits };
+  return errorView(fault, english, now, turnId);
 }
 
 export function show(change: Partial<PanelState>, rows: readonly Row[] = done): ToPage[] {

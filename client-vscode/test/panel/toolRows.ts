@@ -1,4 +1,5 @@
 /** Calls of tools as the panel shows them. */
+import daemonTexts from "./daemonTexts.json" with { type: "json" };
 import type { PanelState, ToolRow } from "../../src/panel/contract.js";
 
 function read(path: string, at: number): ToolRow {
@@ -9,7 +10,7 @@ function read(path: string, at: number): ToolRow {
     title: `Read ${path}`,
     state: "ok",
     at: 0,
-    args: JSON.stringify({ file_path: path }),
+    args: "",
     output: "",
     summary: "120 lines",
     durationMs: 20,
@@ -30,7 +31,7 @@ export const commandRow: ToolRow = {
   title: "Run pytest -q tests && rm -rf build",
   state: "waiting",
   at: 0,
-  args: '{"command": "pytest -q tests && rm -rf build"}',
+  args: "",
   output: "",
 };
 export const commandAsked: ToolRow = {
@@ -41,20 +42,22 @@ export const commandAsked: ToolRow = {
     command: "pytest -q tests && rm -rf build",
     parts: [
       { text: "pytest -q tests", decision: "allow" },
-      { text: "rm -rf build", decision: "ask", reason: "removes files" },
+      { text: "rm -rf build", decision: "ask", reason: daemonTexts.noRule },
     ],
     cwd: "/ws",
-    sandbox: "Sandbox (bubblewrap): writes only in the workspace, without network.",
+    sandbox: daemonTexts.sandbox,
     mode: "ask",
-    reason: "No rule allows rm.",
-    warnings: ["The folder is not under version control."],
-    irreversible: "What it does outside of files in the workspace cannot be taken back.",
+    reason: daemonTexts.noRule,
+    warnings: [],
+    irreversible: daemonTexts.irreversible,
     hasText: false,
     editable: { what: "command", text: "pytest -q tests && rm -rf build" },
     rule: { tool: "run_shell_command", decision: "allow", command: ["pytest", "-q"] },
-    ruleText: "Commands that begin with pytest -q",
+    ruleText: daemonTexts.allowPytest,
   },
 };
+export const EDIT_DIFF =
+  "--- a/tests/test_tokenizer.py\n+++ b/tests/test_tokenizer.py\n@@ -10,3 +10,4 @@\n def test_lines():\n-    assert False\n+    tokens = Tokenizer(text).tokens()\n+    assert list(tokens)\n";
 export const editRow: ToolRow = {
   id: "c2",
   name: "replace",
@@ -62,7 +65,7 @@ export const editRow: ToolRow = {
   title: "Edit tests/test_tokenizer.py",
   state: "waiting",
   at: 0,
-  args: '{"file_path": "tests/test_tokenizer.py"}',
+  args: "",
   output: "",
   href: "tests/test_tokenizer.py",
 };
@@ -77,10 +80,10 @@ export const editAsked: ToolRow = {
     reason: "",
     warnings: [],
     irreversible: "",
-    diff: "--- a/tests/test_tokenizer.py\n+++ b/tests/test_tokenizer.py\n@@ -10,3 +10,4 @@\n def test_lines():\n-    assert False\n+    tokens = Tokenizer(text).tokens()\n+    assert list(tokens)\n",
+    diff: EDIT_DIFF,
     hasText: true,
     rule: { tool: "replace", decision: "allow", path: "tests/**" },
-    ruleText: "Edits of files in tests",
+    ruleText: daemonTexts.allowTests,
   },
 };
 export const personAsked: ToolRow = {
@@ -132,7 +135,7 @@ export const CHANGED: PanelState["work"]["changes"] = {
       added: 0,
       removed: 0,
       canRevert: false,
-      note: "too large to be kept",
+      note: daemonTexts.notKept,
     },
   ],
   added: 41,

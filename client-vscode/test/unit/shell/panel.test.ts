@@ -41,14 +41,13 @@ describe("the states of the panel", () => {
     ["starting", "Starting Gemini Companion…", undefined],
     ["noPython", "Python is needed", "Choose Python…"],
     ["versionMismatch", "Versions do not fit together", "Update"],
-    ["crashed", "The daemon ended five times", "Restart"],
+    ["crashed", "The daemon does not stay up", "Restart"],
     ["noKey", "Set an API key", "Set API Key"],
-    ["keyRefused", "The API key was refused.", "Set API Key"],
-    ["untrusted", "Restricted Mode", "Manage Trust"],
+    ["keyRefused", "refused the credentials", "Set API Key"],
+    ["untrusted", "This workspace is not trusted.", "Manage Trust"],
     ["daemonLost", "The connection to the daemon was lost.", "Restart Now"],
-    ["serviceDown", "The service cannot be reached.", "Retry Now"],
     ["readOnly", "Another window is using this chat", "Take Over"],
-    ["empty", "Ask about your code", "Explain tokenizer.py step by step"],
+    ["empty", "Ask about your code", "What does tokenizer.py do?"],
   ] as const)("%s says “%s” and offers “%s”", async (name, text, button) => {
     await show(name);
     expect(panel.text).toContain(text);
@@ -57,8 +56,8 @@ describe("the states of the panel", () => {
 
   it("send the host's actions back as they are", async () => {
     await show("keyRefused");
-    await panel.click("button", "Use the Offline Model");
-    expect(panel.host.sent).toEqual([{ type: "action", action: { id: "useOffline", label: "Use the Offline Model" } }]);
+    await panel.click("button", "Set API Key");
+    expect(panel.host.sent).toEqual([{ type: "action", action: { id: "setApiKey", label: "Set API Key" } }]);
   });
 
   it("count down to the next try", async () => {
@@ -70,8 +69,8 @@ describe("the states of the panel", () => {
 
   it("put an example into the composer without sending it", async () => {
     await show("empty");
-    await panel.click("button", "Explain tokenizer.py step by step");
-    expect(panel.prompt.value).toBe("Explain tokenizer.py step by step");
+    await panel.click("button", "What does tokenizer.py do?");
+    expect(panel.prompt.value).toBe("What does tokenizer.py do?");
     expect(document.activeElement).toBe(panel.prompt);
     expect(panel.host.sent).toEqual([]);
   });
@@ -79,8 +78,8 @@ describe("the states of the panel", () => {
   it("put an example beside what is written, and never in its place", async () => {
     await show("empty");
     await panel.type("a long thought");
-    await panel.click("button", "Explain tokenizer.py step by step");
-    expect(panel.prompt.value).toBe("a long thought Explain tokenizer.py step by step");
+    await panel.click("button", "What does tokenizer.py do?");
+    expect(panel.prompt.value).toBe("a long thought What does tokenizer.py do?");
   });
 
   it("offer a reload if a part of the page is gone", async () => {
@@ -95,7 +94,7 @@ describe("the states of the panel", () => {
     await show("keyRefused");
     const alert = () => panel.get("alert").firstElementChild;
     const first = alert();
-    expect(first?.textContent).toContain("The API key was refused.");
+    expect(first?.textContent).toContain("refused the credentials");
     const [message] = fixtures.keyRefused;
     if (message?.type === "sync")
       await panel.take({ type: "state", state: { ...message.state, rules: { inForce: 5, proposed: 0 } } });

@@ -35,7 +35,7 @@ describe("the chips", () => {
 
   it("fold many files and say why one is withheld", async () => {
     await show("chipsOut");
-    expect(panel.text).toContain("its name says that it holds secrets");
+    expect(panel.text).toContain("a secret by its name");
     expect(panel.has("button", "Take d.py out")).toBe(false);
     await panel.click("button", "+4 more files");
     expect(panel.has("button", "Take d.py out")).toBe(true);

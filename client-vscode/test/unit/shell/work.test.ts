@@ -106,7 +106,7 @@ describe("the changed files", () => {
     panel = await Mounted.with(work({ changes: CHANGED }));
     await click(panel.get("button", /3 files changed/));
     const undo = panel.get("button", "Undo the changes of build/out.txt");
-    expect([undo.getAttribute("aria-disabled"), undo.title]).toEqual(["true", "too large to be kept"]);
+    expect([undo.getAttribute("aria-disabled"), undo.title]).toEqual(["true", "What it was before was not kept."]);
     await click(undo);
     expect(panel.host.sent.filter(({ type }) => type === "changes")).toEqual([]);
   });

@@ -161,9 +161,8 @@ describe("a question", () => {
     expect([...question().querySelectorAll("mark")].map((one) => one.textContent)).toEqual(["rm -rf build"]);
     for (const part of [
       "in /ws",
-      "without network · mode: Ask first",
+      "among this chat's commands · mode: Ask first",
       "Ask first",
-      "not under version control",
       "⚠ What it does outside of files in the workspace cannot be taken back.",
     ])
       expect(text).toContain(part);
