@@ -37,6 +37,7 @@ export class Bridge {
   readonly #calls = new Map<number, PendingCall>();
   #lastCall = 0;
   #booted = false;
+  #chat: number | undefined;
   #readyTimer: ReturnType<typeof setTimeout> | undefined;
 
   /**
@@ -60,8 +61,9 @@ export class Bridge {
     if (!this.#revisions.inStep) this.#sayReady();
   }
 
+  /** Every message says which chat the page shows. */
   send(message: FromPage): void {
-    this.api.postMessage(message);
+    this.api.postMessage(this.#chat === undefined ? message : { ...message, chat: this.#chat });
   }
 
   /** Asks for a sync because something does not fit: a delta without its beginning, a message that was lost. */
@@ -111,6 +113,7 @@ export class Bridge {
     if (message.type === "result") this.#settle(message);
     if (verdict === "ask") this.#sayReady();
     if (verdict !== "take" || message.type === "result") return;
+    if (message.type === "sync" || message.type === "state") this.#chat = message.state.chat;
     if (message.type === "sync") {
       this.#booted = true;
       clearTimeout(this.#readyTimer);

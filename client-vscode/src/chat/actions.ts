@@ -43,14 +43,14 @@ export class Actions {
 
   async #dispatch(message: FromPage): Promise<void> {
     const { chat, compressions, editor, reporter } = this.needs;
+    if (message.chat !== undefined && message.chat !== chat.number && isOfShown(message)) return;
     switch (message.type) {
       case "draft":
         chat.setDraft(message.text, message.scroll, message.pasted, message.draft);
         this.needs.typed();
         return;
       case "send":
-        if (message.steer === true) await chat.prompts.steer(message.text);
-        else await chat.prompts.submit(message.text, message.now ?? false);
+        await chat.prompts.send(message.text, message);
         return;
       case "stop":
         await chat.prompts.stop();
@@ -303,6 +303,36 @@ export class Actions {
     if (place === undefined || !(await openPlace(place))) await commands.executeCommand("geminiCompanion.showLog");
   }
 }
+
+/**
+ * Whether a message means something of the chat that the page shows. It comes to nothing where another one has just taken that chat's place:
+ * what was pressed was never meant for it. What names its chat or its call, or holds for all chats, is not among them.
+ */
+function isOfShown(message: FromPage): boolean {
+  if (message.type === "chat") return message.do !== "new" && message.sessionId === undefined;
+  if (message.type === "place") return message.sessionId === undefined;
+  return !OF_NO_CHAT.has(message.type);
+}
+
+const OF_NO_CHAT: ReadonlySet<FromPage["type"]> = new Set<FromPage["type"]>([
+  "ready",
+  "focus",
+  "call",
+  "defect",
+  "send", // says for itself what comes of it
+  "draft",
+  "model",
+  "code",
+  "copy",
+  "read",
+  "open",
+  "openMemory",
+  "openSource",
+  "openSession",
+  "drop",
+  "answerTool",
+  "answerUser",
+]);
 
 /** What is set for each machine is shown among the settings of the machine that the window works on. */
 async function openSettings(query: string): Promise<void> {

@@ -9,13 +9,25 @@ import { withUsage } from "./pure/usage.js";
 import { Prompts } from "./prompts.js";
 import { Questions } from "./questions.js";
 import { openSession, readTranscript, unlessGone, type Newest, type Transcript } from "./session.js";
+import type { Conversation } from "./pure/conversation.js";
+import type { SavedDraft } from "./pure/savedDraft.js";
 
 const LAST_SESSION = "lastSession";
+const LAST_TITLE = "lastTitle";
+/** Chats that are known by their numbers after they were left. */
+const EARLIER = 8;
 /** Events that come in numbers, and change nothing but a row. */
 const PIECES: ReadonlySet<string> = new Set(["messageDelta", "thoughtDelta", "toolCallProgress"]);
 
 export interface ChatNeeds extends ChatStateNeeds {
   readonly reporter: ContextReporterPort;
+}
+
+/** A chat as somebody asked for it. One that is not begun gets its session with its first prompt, also where it is left by then. */
+export interface Target {
+  sessionId: string | undefined;
+  /** What stood in it when it was left before it was begun. */
+  left?: { readonly conversation: Conversation; readonly saved: SavedDraft };
 }
 
 export class Chat extends ChatState {
@@ -29,6 +41,13 @@ export class Chat extends ChatState {
   readonly #left = new LeftChats();
   /** The titles of the chats that were listed, by session. */
   readonly titles = new Map<string, string>();
+  /** The chat that was asked for last. */
+  #wanted: Target;
+  /** The one that is shown. */
+  #shown: Target;
+  /** Those that were shown before it, by their numbers. */
+  readonly #earlier = new Map<number, Target>();
+  #isLoaded = false;
   #opening: Promise<void> = Promise.resolve();
   #refreshing: Promise<void> = Promise.resolve();
 
@@ -41,7 +60,8 @@ export class Chat extends ChatState {
       (sessionId) => (sessionId === this.info?.sessionId ? this.conversation : this.#left.get(sessionId)),
       () => this.touch(),
     );
-    this.loaded = this.#loadDraft(this.#lastSession);
+    this.#wanted = this.#shown = { sessionId: this.#lastSession };
+    this.loaded = this.#loadDraft(this.#lastSession, () => true).then(() => void (this.#isLoaded = true));
     let before = daemon.view.kind; // one that is restarted by choice was ready until then
     this.#subscriptions.push(
       daemon.onDidConnect(() => void this.#connected()),
@@ -89,15 +109,45 @@ export class Chat extends ChatState {
     return typeof last === "string" && last ? last : undefined;
   }
 
-  async #loadDraft(sessionId: string | undefined): Promise<void> {
-    const { queue, excluded } = await this.draftStore.load(sessionId);
+  /** The chat that is to take the place of the one that is shown, until it does. */
+  get coming(): { readonly title: string } | undefined {
+    const { sessionId } = this.#wanted;
+    const isThere = this.#wanted === this.#shown && sessionId === this.info?.sessionId;
+    if (isThere) return undefined;
+    const last = this.memory.get(LAST_TITLE);
+    const isLast = sessionId !== undefined && sessionId === this.#lastSession && typeof last === "string";
+    return { title: this.titles.get(sessionId ?? "") ?? (isLast ? last : "") };
+  }
+
+  get shown(): Target {
+    return this.#shown;
+  }
+
+  #want(sessionId: string | undefined): Target {
+    this.#wanted = { sessionId };
+    this.touch();
+    return this.#wanted;
+  }
+
+  /** It cannot be shown: what is shown stays, and is what is sent to again. */
+  #unwant(target: Target): void {
+    if (target === this.#wanted) this.#wanted = this.#shown;
+    this.touch();
+  }
+
+  async #loadDraft(sessionId: string | undefined, isWanted: () => boolean): Promise<void> {
+    const kept = await this.draftStore.load(sessionId, isWanted);
+    if (kept) this.#takeDraft(kept);
+  }
+
+  #takeDraft({ queue, excluded }: SavedDraft): void {
     this.prompts.take(queue);
     this.#reporter.restoreExcluded(excluded);
   }
 
   async #connected(): Promise<void> {
     await this.guard(async () => {
-      await this.#oneByOne(() => this.#open(this.info?.sessionId ?? this.#lastSession));
+      await this.#oneByOne(() => this.#open(this.#wanted));
       this.prompts.drain();
     });
   }
@@ -110,8 +160,18 @@ export class Chat extends ChatState {
 
   /** Show a session: this one, or none. Rejects with `DaemonFault`; where it is gone, what is shown stays. */
   async open(sessionId: string | undefined, takeOver = false): Promise<void> {
-    await this.flushDraft();
-    await this.#oneByOne(() => this.#open(sessionId, takeOver, sessionId !== this.info?.sessionId));
+    if (sessionId === undefined) return this.startNew();
+    if (sessionId === this.#shown.sessionId) this.#wanted = this.#shown; // whatever was to come in its place
+    const target = sessionId === this.#wanted.sessionId ? this.#wanted : this.#want(sessionId);
+    try {
+      await this.#oneByOne(async () => {
+        await this.flushDraft();
+        await this.#open(target, takeOver, sessionId !== this.info?.sessionId);
+      });
+    } catch (error) {
+      this.#unwant(target);
+      throw error;
+    }
   }
 
   /** Sessions are shown one after the other: the last one asked for is the one that stays. */
@@ -124,55 +184,95 @@ export class Chat extends ChatState {
     return shown;
   }
 
-  /** One that is gone is shown as an empty chat, unless it `mustExist`. */
-  async #open(sessionId: string | undefined, takeOver = false, mustExist = false): Promise<void> {
-    if (sessionId === undefined) return this.#show(undefined);
+  /** One that is gone is shown as an empty chat, unless it `mustExist`. Nothing of one in whose place another was asked for meanwhile. */
+  async #open(target: Target, takeOver = false, mustExist = false): Promise<void> {
+    if (target !== this.#wanted) return;
+    const { sessionId } = target;
+    if (sessionId === undefined) return this.#show(target, undefined);
     const isHere = sessionId === this.info?.sessionId || this.#left.has(sessionId);
-    const ahead = isHere ? undefined : (newest: Newest) => this.#showAhead(newest);
+    const ahead = isHere ? undefined : (newest: Newest) => this.#showAhead(target, newest);
     const opening = openSession(this.daemon, sessionId, takeOver, ahead);
-    await this.#show(await unlessGone(opening, () => !mustExist || sessionId === this.info?.sessionId));
+    const info = await unlessGone(opening, () => !mustExist || sessionId === this.info?.sessionId);
+    if (info === undefined) target.sessionId = undefined;
+    await this.#show(target, info);
   }
 
   /** The newest turns of a chat that is being opened, to be read meanwhile. A prompt that is sent waits until it is open. */
-  async #showAhead({ session, transcript }: Newest): Promise<void> {
-    await this.#turnTo(session);
+  async #showAhead(target: Target, { session, transcript }: Newest): Promise<void> {
+    if (!(await this.#turnTo(target, session))) return;
     this.work.turnTo(session);
     this.#showNewest(transcript);
     this.reset();
   }
 
-  /** A chat takes the place of another one, with its draft and its queue. */
-  async #turnTo(info: SessionInfo | undefined, isNew = false): Promise<void> {
+  /**
+   * A chat takes the place of another one, with its draft and its queue. False if it is not wanted any more: another one was asked for, in
+   * whose place it must not come.
+   */
+  async #turnTo(target: Target, info: SessionInfo | undefined): Promise<boolean> {
+    const isWanted = (): boolean => target === this.#wanted;
+    await this.loaded;
+    if (!isWanted()) return false;
+    this.#leaveFor(target, info);
+    if (info?.sessionId === this.draftStore.sessionId) return true;
+    this.prompts.queue.clear();
+    await this.#loadDraft(info?.sessionId, isWanted);
+    if (!isWanted()) return false;
+    this.prefill(this.saved.draft);
+    return true;
+  }
+
+  #leaveFor(target: Target, info: SessionInfo | undefined): void {
     // A prompt that was sent while the daemon was starting belongs to the session that opens then.
-    const isAnother = info?.sessionId !== this.info?.sessionId && this.info !== undefined;
+    const isAnother = target !== this.#shown || (this.info !== undefined && info?.sessionId !== this.info.sessionId);
     const left = this.#left.take(info?.sessionId);
-    if (isAnother || isNew || left) {
+    if (isAnother || left) {
       if (this.info) this.prompts.leave(this.info.sessionId);
-      if (this.info && this.job.kind !== "idle") this.#left.keep(this.info.sessionId, this.conversation);
+      this.#keepShown();
       this.conversation = left ?? this.blankConversation();
+      this.#earlier.set(this.number, this.#shown);
+      this.#earlier.delete(this.number - EARLIER);
+      this.number += 1;
     }
+    this.#shown = target;
     this.info = info;
     this.conversation.join(info?.runningTurn);
     this.status = undefined;
-    await this.loaded;
-    if (info?.sessionId === this.draftStore.sessionId) return;
-    this.prompts.queue.clear();
-    await this.#loadDraft(info?.sessionId);
-    this.prefill(this.saved.draft);
   }
 
-  async #show(info: SessionInfo | undefined, isNew = false): Promise<void> {
-    await this.#turnTo(info, isNew);
-    await this.memory.update(LAST_SESSION, info?.sessionId);
+  /** What runs in the chat that is being left goes on out of sight, also if it has no session yet. */
+  #keepShown(): void {
+    if (this.job.kind === "idle") return;
+    const { conversation } = this;
+    const sessionId = this.info?.sessionId ?? this.#shown.sessionId;
+    if (sessionId !== undefined) this.#left.keep(sessionId, conversation);
+    else this.#shown.left = { conversation, saved: this.draftStore.release() };
+  }
+
+  #remember(info: SessionInfo | undefined): Promise<unknown> {
+    return Promise.all([
+      this.memory.update(LAST_SESSION, info?.sessionId),
+      this.memory.update(LAST_TITLE, info?.title ?? ""),
+    ]);
+  }
+
+  async #show(target: Target, info: SessionInfo | undefined): Promise<void> {
+    if (!(await this.#turnTo(target, info))) return;
+    await this.#remember(info);
+    if (target !== this.#shown) return;
     const [models, asked, transcript] = await Promise.all([
       this.daemon.request("gemini/models", {}),
       this.work.open(info),
-      info && readTranscript(this.daemon, info.sessionId, (newest) => this.#showNewest(newest)),
+      info &&
+        readTranscript(this.daemon, info.sessionId, (newest) => target === this.#shown && this.#showNewest(newest)),
     ]);
     this.models = models;
+    if (target !== this.#shown) return;
     if (info && transcript) {
       this.loadTranscript(transcript);
-      this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: info.sessionId });
+      const status = await this.daemon.request("gemini/compressionStatus", { sessionId: info.sessionId });
+      if (target !== this.#shown) return;
+      this.status = status;
       if (this.saved.compressing !== "") this.conversation.recall(this.saved.compressing, this.status);
       this.conversation.standing(this.status);
       this.questions.show(info.sessionId, asked);
@@ -199,15 +299,33 @@ export class Chat extends ChatState {
     if (sessionId === this.info?.sessionId) this.info = { heldBy: 0, ...this.info };
     await this.guard(() =>
       this.#oneByOne(async () => {
-        if (sessionId === this.info?.sessionId) await this.#open(sessionId);
+        if (sessionId === this.info?.sessionId) await this.#open(this.#wanted);
       }),
     );
   }
 
-  /** An empty chat; the session is made with its first prompt. */
+  /**
+   * An empty chat; the session is made with its first prompt. It is there at once, whatever the daemon is at: what is sent next goes to it,
+   * and nothing that was asked for before comes in its place.
+   */
   async startNew(): Promise<void> {
-    await this.flushDraft();
-    await this.#oneByOne(() => this.#show(undefined, true));
+    const target = this.#want(undefined);
+    void this.#remember(undefined);
+    if (!this.#isLoaded) await this.loaded;
+    if (target === this.#wanted) this.#showNew(target);
+    await this.#oneByOne(() => this.#open(target));
+  }
+
+  #showNew(target: Target): void {
+    const isStillUnbegun = this.draftStore.sessionId === undefined && this.job.kind === "idle";
+    this.#leaveFor(target, undefined);
+    if (!isStillUnbegun) {
+      this.prompts.queue.clear();
+      this.#takeDraft(this.draftStore.renew());
+      this.prefill(this.saved.draft);
+    }
+    this.work.turnTo(undefined);
+    this.reset();
   }
 
   /** What a chat is called, as far as that is known here; empty for one without a title. */
@@ -223,19 +341,28 @@ export class Chat extends ChatState {
   /** A session was deleted; if it is the open one, an empty chat takes its place. */
   async forget(sessionId: string): Promise<void> {
     await this.draftStore.forget(sessionId);
-    if (sessionId === this.info?.sessionId) await this.#oneByOne(() => this.#show(undefined, true));
+    if (sessionId === this.info?.sessionId) await this.startNew();
   }
 
   /** Go on in a copy: of everything, or of what there was up to and with a turn. Rejects with `DaemonFault`. */
   async fork(atTurn?: string): Promise<void> {
     const sessionId = this.info?.sessionId;
     if (sessionId === undefined) return;
-    await this.flushDraft();
-    await this.#oneByOne(async () =>
-      this.#show(
-        await this.daemon.request("gemini/session/fork", { sessionId, ...(atTurn === undefined ? {} : { atTurn }) }),
-      ),
-    );
+    const target = this.#want(undefined);
+    try {
+      await this.#oneByOne(async () => {
+        await this.flushDraft();
+        const info = await this.daemon.request("gemini/session/fork", {
+          sessionId,
+          ...(atTurn === undefined ? {} : { atTurn }),
+        });
+        target.sessionId = info.sessionId;
+        await this.#show(target, info);
+      });
+    } catch (error) {
+      this.#unwant(target);
+      throw error;
+    }
   }
 
   /** Read the transcript again: after a compression or an undo other contents are hidden. One reading follows the other. */
@@ -309,20 +436,42 @@ export class Chat extends ChatState {
     await this.#opening;
   }
 
-  /** The open session's id; a chat that is not begun yet gets its session. Rejects with `DaemonFault`. */
-  async session(): Promise<string> {
+  /** The id of the session that is shown, or of another chat; one that is not begun yet gets its session. Rejects with `DaemonFault`. */
+  async session(target = this.#shown): Promise<string> {
     await this.daemon.start();
-    return this.#oneByOne(() => this.#begun());
+    return this.#oneByOne(() => this.#begun(target));
   }
 
-  async #begun(): Promise<string> {
-    if (this.info) return this.info.sessionId;
-    this.info = await this.daemon.request("gemini/session/new", {});
-    this.work.begun(this.info);
-    await this.memory.update(LAST_SESSION, this.info.sessionId);
-    await this.draftStore.begun(this.info.sessionId);
-    this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: this.info.sessionId });
-    return this.info.sessionId;
+  async #begun(target: Target): Promise<string> {
+    if (target.sessionId !== undefined) return target.sessionId;
+    const info = await this.daemon.request("gemini/session/new", {});
+    const { sessionId } = info;
+    target.sessionId = sessionId;
+    if (target !== this.#shown) {
+      const { left } = target;
+      if (left) {
+        this.#left.keep(sessionId, left.conversation);
+        await this.draftStore.begunElsewhere(sessionId, left.saved);
+      }
+      return sessionId;
+    }
+    this.info = info;
+    this.work.begun(info);
+    await Promise.all([this.#remember(info), this.draftStore.begun(sessionId)]);
+    const status = await this.daemon.request("gemini/compressionStatus", { sessionId });
+    if (target === this.#shown) this.status = status;
+    return sessionId;
+  }
+
+  shownAs(number: number): Target | undefined {
+    return number === this.number ? this.#shown : this.#earlier.get(number);
+  }
+
+  /** The rows of a chat that is not shown: what is sent there can be followed when somebody comes back. */
+  outOfSight(sessionId: string): Conversation {
+    const conversation = this.#left.get(sessionId) ?? this.blankConversation();
+    this.#left.keep(sessionId, conversation);
+    return conversation;
   }
 
   /** The title may have been found meanwhile. In its turn: to ask makes the chat the daemon's current one, which another may be by then. */

@@ -57,6 +57,8 @@ const AGAIN = 1.1;
 
 export class ChatState implements Disposable {
   conversation: Conversation;
+  /** Rises with every chat that takes the place of another one: what the page asks for says which one it shows. */
+  number = 1;
   /** Absent for a chat that is not begun. */
   info: SessionInfo | undefined;
   models: ModelReport | undefined;

@@ -190,10 +190,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
     this.#ready.fire();
   }
 
-  async #answer({ call, request }: Extract<FromPage, { type: "call" }>): Promise<void> {
+  async #answer({ call, request, chat = this.needs.chat.number }: Extract<FromPage, { type: "call" }>): Promise<void> {
     const link = this.#link;
     try {
-      link?.post({ type: "result", call, ok: true, value: await answerPage(this.needs.chat, request) });
+      link?.post({ type: "result", call, ok: true, value: await answerPage(this.needs.chat, request, chat) });
     } catch (error) {
       link?.post({ type: "result", call, ok: false, error: viewOf(error, this.needs.chat.t) });
     }

@@ -4,6 +4,7 @@ import type { ContextReporterPort } from "../context/port.js";
 import { DaemonFault } from "../daemon/port.js";
 import type { Action, AnswerRow, QueuedPrompt } from "../panel/contract.js";
 import type { ChatResult } from "../protocol.gen.js";
+import type { Target } from "./chat.js";
 import { faultDataOf, type ChatState } from "./chatState.js";
 import type { Conversation } from "./pure/conversation.js";
 import { isLive } from "./pure/conversationRows.js";
@@ -16,10 +17,14 @@ const REQUEST_CANCELLED = -32_800;
 
 /** The session that prompts go to, as far as they need it. */
 export interface PromptSession {
-  /** Resolves when the daemon runs and what was asked to be shown is. Rejects with `DaemonFault`. */
-  ready(): Promise<void>;
-  /** The open session's id; a chat that is not begun yet gets its session. Rejects with `DaemonFault`. */
-  session(): Promise<string>;
+  /** The chat that is shown. */
+  readonly shown: Target;
+  /** The one that was shown by a number, if that is known. */
+  shownAs(number: number): Target | undefined;
+  /** The session's id; a chat that is not begun yet gets its session. Rejects with `DaemonFault`. */
+  session(target: Target): Promise<string>;
+  /** The rows of a chat that is not shown. */
+  outOfSight(sessionId: string): Conversation;
   /** Read the transcript again. */
   refresh(): Promise<void>;
   /** Read the session's title again. */
@@ -33,6 +38,13 @@ interface Sending {
   readonly conversation: Conversation;
   readonly localId: string;
   readonly source: CancellationTokenSource;
+}
+
+interface PageSend {
+  /** The number of the chat that the page shows. */
+  readonly chat?: number;
+  readonly now?: boolean;
+  readonly steer?: boolean;
 }
 
 export class Prompts {
@@ -61,6 +73,19 @@ export class Prompts {
     if (now) await this.stop();
     this.queue.release();
     await this.#dispatch(text);
+  }
+
+  /**
+   * A prompt of the page. It goes to the chat that it was written in, also where another one has just taken its place; but to a new chat as
+   * soon as that was asked for, for it was written after that.
+   */
+  async send(text: string, { chat, now = false, steer = false }: PageSend): Promise<void> {
+    const { shown } = this.session;
+    const written = (chat === undefined ? undefined : this.session.shownAs(chat)) ?? shown;
+    if (written !== shown && written.sessionId !== undefined && shown.sessionId !== undefined)
+      await this.#dispatch(text, {}, { target: written, conversation: this.session.outOfSight(written.sessionId) });
+    else if (steer) await this.steer(text);
+    else await this.submit(text, now);
   }
 
   /** Ask the same again: a failed or stopped prompt anew, the last answer for another one. Nothing for an older turn. */
@@ -130,16 +155,16 @@ export class Prompts {
   async #dispatch(
     text: string,
     { isLogged = false, replaces }: { readonly isLogged?: boolean; readonly replaces?: string } = {},
+    // Another chat may be shown before the daemon can be asked.
+    { target, conversation } = { target: this.session.shown, conversation: this.chat.conversation },
   ): Promise<void> {
-    const conversation = this.chat.conversation;
-    const begun = this.chat.info?.sessionId; // another chat may be shown before the daemon can be asked
     const localId = conversation.send(text, this.chat.askedModel ?? this.chat.models?.default ?? "");
     const source = new CancellationTokenSource();
     const sending: Sending = { conversation, localId, source };
     this.#sending.add(sending);
     this.chat.touch();
     try {
-      const sessionId = await unlessCancelled(this.#sessionOf(begun), source.token);
+      const sessionId = await unlessCancelled(this.session.session(target), source.token);
       await unlessCancelled(this.reporter.flush(), source.token);
       const model = conversation === this.chat.conversation ? await this.#modelToName() : this.chat.askedModel;
       const result = await this.chat.daemon.request(
@@ -159,7 +184,7 @@ export class Prompts {
       if (replaces !== undefined && conversation.answer(localId) && !isCancelled(error)) {
         conversation.withdraw(localId);
         if (conversation === this.chat.conversation) this.chat.show(error);
-      } else this.#failed(conversation, localId, error);
+      } else this.#failed(conversation, localId, error, target);
     } finally {
       source.dispose();
       this.#sending.delete(sending);
@@ -174,12 +199,6 @@ export class Prompts {
     const { chat } = this;
     if (chat.askedModel === undefined && chat.nextModel !== undefined) await this.session.modelSettingChanged();
     return chat.nextModel;
-  }
-
-  async #sessionOf(begun: string | undefined): Promise<string> {
-    if (begun === undefined) return this.session.session();
-    await this.session.ready();
-    return begun;
   }
 
   #answered(conversation: Conversation, localId: string, result: ChatResult): void {
@@ -198,14 +217,16 @@ export class Prompts {
     }
   }
 
-  #failed(conversation: Conversation, localId: string, error: unknown): void {
+  #failed(conversation: Conversation, localId: string, error: unknown, target: Target): void {
     if (isCancelled(error)) {
       conversation.change(`a:${localId}`, "answer", { state: "stopped" });
       return; // who stopped it has decided about the queue
     }
     if (conversation === this.chat.conversation) this.queue.hold();
     const unsent = conversation.answer(localId);
-    const isGone = error instanceof DaemonFault && error.data.kind === "sessionNotFound"; // nobody comes back to its rows
+    // Nobody comes back to its rows.
+    const isGone =
+      target.sessionId === undefined || (error instanceof DaemonFault && error.data.kind === "sessionNotFound");
     if (isGone && conversation !== this.chat.conversation) this.chat.show(error);
     if (unsent)
       this.#handBack(isGone ? this.chat.conversation : conversation, conversation.prompt(localId)?.text ?? "");
@@ -222,7 +243,7 @@ export class Prompts {
     // What is kept may be a moment old: the prompt as far as it was written then.
     const isOther = !text.startsWith(this.chat.draftStore.saved.draft.trim());
     if (conversation !== this.chat.conversation || text === "" || isOther) return;
-    this.chat.draftStore.change({ draft: text, pasted: [] }); // the page knows what of it was pasted
+    this.chat.draftStore.change({ draft: text, pasted: [] }); // the page knows what of it was pasted, and keeps what is written there
     this.chat.prefill(text);
   }
 

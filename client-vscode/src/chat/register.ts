@@ -122,6 +122,8 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   function state(): PanelState {
     return panelState(
       {
+        chat: chat.number,
+        coming: chat.coming,
         daemon: daemon.view,
         trusted: workspace.isTrusted,
         info: chat.info,

@@ -1,5 +1,6 @@
 /** The page's questions, answered. */
 import { DaemonFault, type DaemonPort } from "../daemon/port.js";
+import { cancelledFault } from "../daemon/pure/faults.js";
 import type { PageRequest, PageResults } from "../panel/contract.js";
 import { ErrorCode, type McpList, type RuleList } from "../protocol.gen.js";
 import type { Chat } from "./chat.js";
@@ -14,8 +15,39 @@ const MOST_RESOURCES = 20;
 /** Passages in one answer. */
 const MOST_RECALLED = 12;
 
-/** Rejects with `DaemonFault`. */
-export async function answerPage(chat: Chat, request: PageRequest): Promise<PageResults[PageRequest["do"]]> {
+/** Questions that mean the same whichever chat is shown. Every other one is about the chat that the page shows when it asks. */
+const OF_NO_CHAT: ReadonlySet<PageRequest["do"]> = new Set<PageRequest["do"]>([
+  "files",
+  "check",
+  "sessions",
+  "keep",
+  "memory",
+  "addMemory",
+  "commands",
+  "skills",
+  "enableSkill",
+  "servers",
+  "serverAction",
+  "serverLog",
+  "recall",
+]);
+
+/** Rejects with `DaemonFault`: also with a cancelled one where the chat that is meant, by its number, is not the one that is shown any more. */
+export async function answerPage(
+  chat: Chat,
+  request: PageRequest,
+  number = chat.number,
+): Promise<PageResults[PageRequest["do"]]> {
+  const stay = (): void => {
+    if (number !== chat.number && !OF_NO_CHAT.has(request.do)) throw cancelledFault(chat.t);
+  };
+  stay();
+  const answer = await answered(chat, request);
+  stay();
+  return answer;
+}
+
+async function answered(chat: Chat, request: PageRequest): Promise<PageResults[PageRequest["do"]]> {
   const daemon: DaemonPort = chat.daemon;
   switch (request.do) {
     case "rows": {

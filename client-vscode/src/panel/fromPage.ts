@@ -69,8 +69,9 @@ const requestSchema = v.variant("do", [
 /** Questions of the page; each is answered by one `result`, of the shape in `results.ts`. */
 export type PageRequest = Of<typeof requestSchema>;
 
+/** `chat` is the number of the chat that the page shows; the bridge puts it into every message. */
 const post = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) =>
-  v.object({ type: v.literal(type), ...entries });
+  v.object({ type: v.literal(type), chat: v.exactOptional(index), ...entries });
 
 const fromPageSchema = v.variant("type", [
   post("ready", { boot: v.boolean() }),

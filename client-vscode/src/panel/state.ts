@@ -81,6 +81,10 @@ export type PanelSettings = Of<typeof settingsSchema>;
 const jobFields = { id: v.string(), stoppingSince: v.exactOptional(v.number()) };
 
 export const stateSchema = v.object({
+  /** Which chat is shown: another number with every chat that takes the place of one. */
+  chat: v.number(),
+  /** Another chat is being opened, and takes the place of the one that is shown; its title is empty where it is not known. */
+  coming: v.exactOptional(v.object({ title: v.string() })),
   daemon: daemonSchema,
   trusted: v.boolean(),
   /** What answers runs on this machine, without a network: the built-in model, or one of the person's own. */

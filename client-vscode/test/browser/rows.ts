@@ -66,6 +66,7 @@ export function conversation(turns: number, size: number): Row[] {
 
 export function panelState(change: Partial<PanelState> = {}): PanelState {
   return {
+    chat: 1,
     daemon: { kind: "ready", version: "1" },
     trusted: true,
     isLocal: false,

@@ -8,6 +8,7 @@ import type { CompressionResult, Constraint } from "../../src/protocol.gen.js";
 export const afternoon = Date.UTC(2026, 2, 11, 13, 2);
 
 export const baseState: PanelState = {
+  chat: 1,
   daemon: { kind: "ready", version: "1.0.0" },
   trusted: true,
   isLocal: false,

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { DaemonView, ErrorView, PanelState } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { Icon } from "./icon.js";
@@ -15,17 +16,30 @@ export function Blank({ panel }: { readonly panel: PanelState | undefined }) {
     return <Failure title={t("The panel is out of date")} error={{ message, hint: "", actions: [reload] }} />;
   }
   if (panel === undefined || daemon === undefined || daemon.kind === "starting")
-    return <Starting detail={daemon?.kind === "starting" ? daemon.detail : ""} />;
+    return (
+      <Working title={t("Starting Gemini Companion…")}>
+        {daemon?.kind === "starting" && daemon.detail !== "" ? <p class="quiet">{daemon.detail}</p> : null}
+        {panel?.coming === undefined ? null : (
+          <p class="quiet">{t("Your last chat opens then. What you send goes there.")}</p>
+        )}
+      </Working>
+    );
   if (daemon.kind === "failed") return <Failure title={headline(daemon.reason)} error={daemon.error} />;
+  if (panel.coming !== undefined && panel.session === undefined)
+    return (
+      <Working title={t("Your chat is being opened…")}>
+        <p class="quiet">{t("What you send goes there.")}</p>
+      </Working>
+    );
   return <Empty panel={panel} />;
 }
 
-function Starting({ detail }: { readonly detail: string }) {
+function Working({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   return (
     <div class="blank" role="status">
       <span class="progress" aria-hidden="true" />
-      <p class="blank-title">{t("Starting Gemini Companion…")}</p>
-      {detail === "" ? null : <p class="quiet">{detail}</p>}
+      <p class="blank-title">{title}</p>
+      {children}
     </div>
   );
 }

@@ -20,7 +20,7 @@ import { StatisticsDialog } from "./statistics.js";
 export function Header({ panel }: { readonly panel: PanelState }) {
   const shell = useShell();
   const locale = panel.settings.locale;
-  const title = panel.session === undefined || panel.session.title === "" ? t("Untitled chat") : panel.session.title;
+  const title = titleOf(panel);
   const findHint = panel.settings.platform === "mac" ? "⌘F" : "Ctrl+F";
   return (
     <>
@@ -55,6 +55,12 @@ export function Header({ panel }: { readonly panel: PanelState }) {
       <StatisticsDialog locale={locale} />
     </>
   );
+}
+
+function titleOf({ session, coming }: PanelState): string {
+  if (coming !== undefined && coming.title !== "") return t("Opening {0}", coming.title);
+  if (coming !== undefined) return t("Opening the chat…");
+  return session === undefined || session.title === "" ? t("Untitled chat") : session.title;
 }
 
 function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): readonly MenuItem[] {

@@ -175,7 +175,8 @@ function Session({ session, changed }: { readonly session: SessionInfo; readonly
         {...(isOpen ? { "aria-current": true } : {})}
         onClick={() => {
           shell.closePopup("sessions");
-          if (!isOpen) shell.line.send({ type: "openSession", sessionId: session.sessionId });
+          if (!isOpen || panel.coming !== undefined)
+            shell.line.send({ type: "openSession", sessionId: session.sessionId });
           shell.focusComposer();
         }}
       >

@@ -149,6 +149,7 @@ export class Shell {
 
   /** Shows what went wrong with something that was asked of the host. */
   show(error: unknown): void {
+    if (error instanceof CallError && error.view.kind === "cancelled") return; // it was about a chat that is not shown any more
     this.note.value =
       error instanceof CallError
         ? error.view

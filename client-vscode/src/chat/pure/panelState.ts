@@ -20,6 +20,8 @@ import type { Translate } from "./words.js";
 import { untrustedHint } from "../../panel/sentences.js";
 
 export interface PanelSources {
+  readonly chat: number;
+  readonly coming?: PanelState["coming"] | undefined;
   readonly daemon: DaemonView;
   readonly trusted: boolean;
   readonly info?: SessionInfo | undefined;
@@ -57,6 +59,8 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
   const banner = bannerOf(sources, t);
   const own = ownModel(sources);
   return {
+    chat: sources.chat,
+    ...(sources.coming === undefined ? {} : { coming: sources.coming }),
     daemon: sources.daemon,
     trusted: sources.trusted,
     isLocal: answersOffline(sources) || own !== undefined,

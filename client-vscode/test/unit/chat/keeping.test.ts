@@ -300,6 +300,7 @@ describe("around the transcript", () => {
     hint: "",
   };
   const sources: PanelSources = {
+    chat: 1,
     daemon: { kind: "ready", version: "1" },
     trusted: true,
     job: { kind: "idle" },

@@ -165,6 +165,7 @@ function outlookOf(...files: readonly ContextFile[]): ReadonlyMap<string, Contex
 
 describe("around the transcript", () => {
   const sources: PanelSources = {
+    chat: 1,
     daemon: { kind: "ready", version: "1" },
     trusted: true,
     job: { kind: "idle" },

@@ -54,7 +54,23 @@ describe("the numbers of messages", () => {
     expect(taken.map(({ rev }) => rev)).toEqual([1, 2, 6, 7]);
     expect(readies()).toEqual([
       { type: "ready", boot: true },
-      { type: "ready", boot: false },
+      { type: "ready", boot: false, chat: 1 },
+    ]);
+  });
+
+  it("every message says which chat the page shows", () => {
+    const { bridge, sent } = setUp();
+    bridge.start();
+    bridge.receive(sync(1));
+    bridge.send({ type: "stop" });
+    bridge.receive({ ...state(2), state: { ...baseState, chat: 7 } });
+    bridge.send({ type: "send", text: "a" });
+    void bridge.call({ do: "rules" });
+    expect(sent.map(({ type, chat }) => [type, chat])).toEqual([
+      ["ready", undefined],
+      ["stop", 1],
+      ["send", 7],
+      ["call", 7],
     ]);
   });
 

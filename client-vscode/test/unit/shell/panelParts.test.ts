@@ -212,3 +212,29 @@ describe("messages of the host", () => {
     expect(panel.all("status").map((region) => region.textContent)).toContain("Answer finished, 2 words");
   });
 });
+
+describe("a chat that is being opened", () => {
+  it("says so, under its title, where nothing else is there to read", async () => {
+    const { session: _, ...without } = baseState;
+    panel = new Mounted();
+    await panel.render();
+    await panel.take({
+      type: "sync",
+      state: { ...without, coming: { title: "Fix the tokenizer" } },
+      total: 0,
+      from: 0,
+      rows: [],
+      strings: {},
+      draft: { draft: 1, text: "half a prompt", scroll: "end" },
+    });
+    await settle();
+    expect(panel.text).toContain("Opening Fix the tokenizer");
+    expect(panel.text).toContain("Your chat is being opened…");
+    expect(panel.text).not.toContain("Ask about your code");
+  });
+
+  it("can be left for the one that is still shown", async () => {
+    panel = await Mounted.with({ coming: { title: "Another" } });
+    expect(panel.text).toContain("Opening Another");
+  });
+});
