@@ -1,9 +1,10 @@
 /** The chat of this window: which session is open, what the daemon says of it, and the prompts on their way to it. */
 import type { Disposable } from "vscode";
 import type { ContextReporterPort } from "../context/port.js";
+import type { OtherChat } from "../panel/contract.js";
 import type { EventParams, SessionInfo } from "../protocol.gen.js";
 import { ChatState, type ChatStateNeeds } from "./chatState.js";
-import { LeftChats } from "./leftChats.js";
+import { LeftChats, Standings } from "./leftChats.js";
 import type { PromptQueue } from "./pure/queue.js";
 import { withUsage } from "./pure/usage.js";
 import { Prompts } from "./prompts.js";
@@ -39,6 +40,7 @@ export class Chat extends ChatState {
   readonly #reporter: ContextReporterPort;
   readonly #subscriptions: Disposable[] = [];
   readonly #left = new LeftChats();
+  readonly #standings = new Standings();
   /** The titles of the chats that were listed, by session. */
   readonly titles = new Map<string, string>();
   /** The chat that was asked for last. */
@@ -119,6 +121,13 @@ export class Chat extends ChatState {
     return { title: this.titles.get(sessionId ?? "") ?? (isLast ? last : "") };
   }
 
+  /** The chats that were left, as far as something runs or waits in them, or was not seen yet. */
+  get others(): OtherChat[] {
+    const shown = this.info?.sessionId;
+    const asking = new Set(this.questions.asking.filter((sessionId) => sessionId !== shown));
+    return this.#standings.list(asking, (sessionId) => this.prompts.waitingIn(sessionId));
+  }
+
   get shown(): Target {
     return this.#shown;
   }
@@ -154,6 +163,7 @@ export class Chat extends ChatState {
 
   #lost(): void {
     this.#left.clear();
+    this.#standings.lost();
     this.questions.lost();
     this.prompts.lost();
   }
@@ -227,7 +237,11 @@ export class Chat extends ChatState {
     const isAnother = target !== this.#shown || (this.info !== undefined && info?.sessionId !== this.info.sessionId);
     const left = this.#left.take(info?.sessionId);
     if (isAnother || left) {
-      if (this.info) this.prompts.leave(this.info.sessionId);
+      if (this.info) {
+        this.prompts.leave(this.info.sessionId);
+        this.titles.set(this.info.sessionId, this.info.title);
+        this.#standings.leave(this.info.sessionId, this.job.kind !== "idle");
+      }
       this.#keepShown();
       this.conversation = left ?? this.blankConversation();
       this.#earlier.set(this.number, this.#shown);
@@ -235,6 +249,7 @@ export class Chat extends ChatState {
       this.number += 1;
     }
     this.#shown = target;
+    this.#standings.forget(info?.sessionId);
     this.info = info;
     this.conversation.join(info?.runningTurn);
     this.status = undefined;
@@ -341,6 +356,7 @@ export class Chat extends ChatState {
   /** A session was deleted; if it is the open one, an empty chat takes its place. */
   async forget(sessionId: string): Promise<void> {
     await this.draftStore.forget(sessionId);
+    this.#standings.forget(sessionId);
     if (sessionId === this.info?.sessionId) await this.startNew();
   }
 
@@ -382,6 +398,7 @@ export class Chat extends ChatState {
   #receive(params: EventParams): void {
     if (params.sessionId !== this.info?.sessionId) {
       this.#left.happens(params.sessionId, (left) => left.apply(params));
+      this.#happensElsewhere(params);
       return;
     }
     if (params.event.type === "usageUpdated" && this.status) this.status = withUsage(this.status, params.event);
@@ -424,6 +441,13 @@ export class Chat extends ChatState {
     if (!PIECES.has(params.event.type)) this.touch();
   }
 
+  #happensElsewhere({ sessionId, turnId = "", event }: EventParams): void {
+    if (event.type === "titleChanged") this.titles.set(sessionId, event.title);
+    const end = this.#standings.happens(sessionId, event);
+    if (end !== undefined) this.ended({ turnId, state: end === "answered" ? "done" : "failed" }, sessionId);
+    if (!PIECES.has(event.type)) this.touch();
+  }
+
   /** Which compression runs is kept: a window that is closed meanwhile says what became of it when it is back. */
   #keepRunning(): void {
     const compressing = this.conversation.runningCompression?.compressionId ?? "";
@@ -451,6 +475,7 @@ export class Chat extends ChatState {
       const { left } = target;
       if (left) {
         this.#left.keep(sessionId, left.conversation);
+        this.#standings.leave(sessionId, true);
         await this.draftStore.begunElsewhere(sessionId, left.saved);
       }
       return sessionId;
@@ -471,6 +496,7 @@ export class Chat extends ChatState {
   outOfSight(sessionId: string): Conversation {
     const conversation = this.#left.get(sessionId) ?? this.blankConversation();
     this.#left.keep(sessionId, conversation);
+    this.#standings.leave(sessionId, true);
     return conversation;
   }
 

@@ -31,6 +31,7 @@ export interface ChatStateNeeds {
 
 /** How an answer ended that nobody may have seen. */
 export interface AnswerEnd {
+  readonly sessionId: string | undefined;
   readonly turnId: string;
   readonly state: AnswerRow["state"];
 }
@@ -293,8 +294,8 @@ export class ChatState implements Disposable {
   }
 
   /** An answer ended, however it did. */
-  ended(answer: AnswerRow): void {
-    this.#ended.fire({ turnId: answer.turnId, state: answer.state });
+  ended({ turnId, state }: Pick<AnswerRow, "turnId" | "state">, sessionId = this.info?.sessionId): void {
+    this.#ended.fire({ sessionId, turnId, state });
   }
 
   /** An empty conversation. Its changes are emitted only while it is the one that is shown. */

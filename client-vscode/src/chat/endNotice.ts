@@ -3,12 +3,17 @@ import type { Chat } from "./chat.js";
 import { inform } from "../toasts.js";
 
 /** `show` brings the panel into sight. */
-export async function tellOfEnd(chat: Chat, well: boolean, show: () => Promise<void>): Promise<void> {
-  const { t, info } = chat;
+export async function tellOfEnd(
+  chat: Chat,
+  sessionId: string | undefined,
+  well: boolean,
+  show: () => Promise<void>,
+): Promise<void> {
+  const { t } = chat;
   const open = t("Open Chat");
-  const title = info?.title ?? "";
+  const title = (sessionId === undefined ? "" : chat.titleOf(sessionId)) || t("Untitled chat");
   const text = well ? t("Gemini has answered: {0}", title) : t("Gemini could not answer: {0}", title);
-  if ((await inform(text, open)) === open) await openChat(chat, info?.sessionId, show);
+  if ((await inform(text, open)) === open) await openChat(chat, sessionId, show);
 }
 
 /** Bring a chat into sight, by default the one that is shown: the panel at once, which says why if the chat cannot be opened. */

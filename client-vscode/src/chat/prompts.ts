@@ -50,8 +50,8 @@ interface PageSend {
 export class Prompts {
   readonly queue = new PromptQueue();
   readonly #sending = new Set<Sending>();
-  /** Chats that this window left, by session, with what their queues were held for. */
-  readonly #left = new Map<string, HoldReason | undefined>();
+  /** Chats that this window left, by session, with what their queues were held for, and how many prompts wait in them. */
+  readonly #left = new Map<string, { readonly held: HoldReason | undefined; readonly waiting: number }>();
 
   constructor(
     private readonly chat: ChatState,
@@ -211,7 +211,10 @@ export class Prompts {
     tellEnd(conversation, result);
     if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") {
       if (conversation === this.chat.conversation) this.queue.hold();
-      else this.#left.set(result.sessionId, this.#left.get(result.sessionId) ?? "ended");
+      else {
+        const { held = "ended", waiting = 0 } = this.#left.get(result.sessionId) ?? {};
+        this.#left.set(result.sessionId, { held, waiting });
+      }
       if (result.stopped === "maxTurns") conversation.change(`a:${result.turnId}`, "answer", { state: "stopped" });
       this.#handBack(conversation, conversation.prompt(result.turnId)?.text ?? "");
     }
@@ -318,12 +321,17 @@ export class Prompts {
 
   /** A chat is left, with its queue as it stands. */
   leave(sessionId: string): void {
-    this.#left.set(sessionId, this.queue.held);
+    this.#left.set(sessionId, { held: this.queue.held, waiting: this.queue.prompts.length });
+  }
+
+  /** Prompts that wait in a chat that was left, until somebody comes back. */
+  waitingIn(sessionId: string): number {
+    return this.#left.get(sessionId)?.waiting ?? 0;
   }
 
   /** A chat that this window left is shown again: its queue goes on, unless it was held, or what it waited for ended badly meanwhile. */
   resume(sessionId: string): void {
-    const held = this.#left.get(sessionId);
+    const held = this.#left.get(sessionId)?.held;
     if (this.#left.delete(sessionId)) {
       const last = this.chat.conversation.rows.findLast((row) => row.kind === "answer");
       if (held !== undefined) this.queue.hold(held);

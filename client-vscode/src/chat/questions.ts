@@ -60,6 +60,11 @@ export class Questions implements Disposable {
     return [...this.#pending.values()].map(askedOf).filter((asked) => asked.sessionId === sessionId);
   }
 
+  /** The sessions in which a question waits. */
+  get asking(): readonly string[] {
+    return [...this.#pending.values()].map(({ params }) => params.sessionId);
+  }
+
   /** The question of a call, if it waits for an answer. */
   question(callId: string): ConfirmToolParams | undefined {
     const pending = this.#pending.get(callId);

@@ -124,6 +124,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
       {
         chat: chat.number,
         coming: chat.coming,
+        others: chat.others,
         daemon: daemon.view,
         trusted: workspace.isTrusted,
         info: chat.info,
@@ -169,12 +170,12 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     ...registerTools(chat, view),
     new StatusMeter(chat),
     window.registerWebviewViewProvider(VIEW_ID, view, { webviewOptions: { retainContextWhenHidden: true } }),
-    chat.onAnswerEnd(({ state: end }) => {
+    chat.onAnswerEnd(({ sessionId, state: end }) => {
       if (end !== "done" && end !== "failed" && end !== "blocked") return;
-      if (view.isVisible) return;
+      if (view.isVisible && sessionId === chat.info?.sessionId) return;
       view.markUnseen();
       if (workspace.getConfiguration("geminiCompanion").get("notifyWhenDone") === true)
-        void chat.guard(() => tellOfEnd(chat, end === "done", showPanel));
+        void chat.guard(() => tellOfEnd(chat, sessionId, end === "done", showPanel));
     }),
     outlook.onDidChange(() => chat.touch()),
     workspace.onDidGrantWorkspaceTrust(() => chat.touch()),

@@ -12,6 +12,7 @@ export type {
   DaemonView,
   HiddenRun,
   MeterView,
+  OtherChat,
   PanelSettings,
   PanelState,
   PastedRange,

@@ -65,6 +65,16 @@ const meterSchema = v.object({
 
 export type MeterView = Of<typeof meterSchema>;
 
+const otherChatSchema = v.object({
+  sessionId: v.string(),
+  /** `idle`: nothing but prompts that wait until somebody comes back. */
+  state: v.picklist(["running", "waiting", "answered", "failed", "idle"]),
+  queued: v.number(),
+});
+
+/** A chat that was left, and in which something runs, waits, or was not seen yet. */
+export type OtherChat = Of<typeof otherChatSchema>;
+
 const settingsSchema = v.object({
   sendWith: v.picklist(["enter", "ctrlEnter"]),
   /** Single letters act on a focused message (WCAG 2.1.4: can be turned off). */
@@ -83,6 +93,7 @@ const jobFields = { id: v.string(), stoppingSince: v.exactOptional(v.number()) }
 export const stateSchema = v.object({
   /** Which chat is shown: another number with every chat that takes the place of one. */
   chat: v.number(),
+  others: v.exactOptional(v.array(otherChatSchema)),
   /** Another chat is being opened, and takes the place of the one that is shown; its title is empty where it is not known. */
   coming: v.exactOptional(v.object({ title: v.string() })),
   daemon: daemonSchema,

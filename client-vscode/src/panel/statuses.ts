@@ -89,6 +89,14 @@ export function answerLook(state: AnswerState): AnswerLook {
   return ANSWER_STATES[state];
 }
 
+/** A chat that is not shown, in the list of chats. */
+export const OTHER_CHATS = {
+  running: "Answering…",
+  waiting: "Asks you something",
+  answered: "New answer",
+  failed: "Could not answer",
+} as const;
+
 /** How the turn of a prompt ended, unless it completed. `left`: nobody stopped it; `replaced`: another answer was asked for. */
 export const PROMPT_OUTCOMES = {
   cancelled: { note: "Stopped by you" },

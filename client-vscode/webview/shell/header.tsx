@@ -21,6 +21,7 @@ export function Header({ panel }: { readonly panel: PanelState }) {
   const shell = useShell();
   const locale = panel.settings.locale;
   const title = titleOf(panel);
+  const calls = callsOf(panel);
   const findHint = panel.settings.platform === "mac" ? "⌘F" : "Ctrl+F";
   return (
     <>
@@ -28,10 +29,15 @@ export function Header({ panel }: { readonly panel: PanelState }) {
         <button
           type="button"
           class="title-button"
-          title={t("{0} · show all chats", title)}
+          title={[t("{0} · show all chats", title), ...(calls === "" ? [] : [calls])].join("\n")}
           {...opens(shell, "sessions")}
         >
           <span class="title-text">{title}</span>
+          {calls === "" ? null : (
+            <span class="title-mark" role="img" aria-label={calls}>
+              ●
+            </span>
+          )}
           <Icon name="chevronDown" />
         </button>
         <IconButton icon="add" label={t("New chat")} onClick={() => newChat(shell)} />
@@ -55,6 +61,16 @@ export function Header({ panel }: { readonly panel: PanelState }) {
       <StatisticsDialog locale={locale} />
     </>
   );
+}
+
+/** Why one would look at the other chats now; empty if there is no reason. */
+function callsOf({ others = [] }: PanelState): string {
+  const waiting = others.filter(({ state }) => state === "waiting").length;
+  const news = others.filter(({ state }) => state === "answered" || state === "failed").length;
+  if (waiting > 0)
+    return waiting === 1 ? t("Another chat asks you something") : t("{0} other chats ask you something", waiting);
+  if (news > 0) return news === 1 ? t("Another chat has news") : t("{0} other chats have news", news);
+  return "";
 }
 
 function titleOf({ session, coming }: PanelState): string {

@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { OtherChat } from "../../src/panel/contract.js";
+import { OTHER_CHATS } from "../../src/panel/statuses.js";
 import type { SessionInfo } from "../../src/protocol.gen.js";
 import { t } from "../strings.js";
 import { newChat } from "./actions.js";
@@ -159,6 +161,8 @@ function Session({ session, changed }: { readonly session: SessionInfo; readonly
   const locale = panel?.settings.locale ?? "en";
   const isOpen = panel?.session?.sessionId === session.sessionId;
   const title = titleOf(session);
+  const other = panel?.others?.find(({ sessionId }) => sessionId === session.sessionId);
+  const state = isOpen ? "" : stateOf(session, other);
   const chat = (what: "export" | "rename" | "delete") => () =>
     shell.line.send({ type: "chat", do: what, sessionId: session.sessionId });
   const isKept = session.isKept === true;
@@ -183,6 +187,7 @@ function Session({ session, changed }: { readonly session: SessionInfo; readonly
         <span class="session-title" dir="auto">
           {title}
         </span>
+        {state === "" ? null : <span class={`session-state session-${other?.state ?? "idle"}`}>{state}</span>}
         <span class="session-detail">
           {session.heldBy === undefined ? "" : `${t("in another window")} · `}
           {formatWhen(session.updatedAt, Date.now(), locale)} · {formatTurns(session.turns, locale)} ·{" "}
@@ -206,6 +211,17 @@ function Session({ session, changed }: { readonly session: SessionInfo; readonly
       </span>
     </li>
   );
+}
+
+/** What happens in a chat that is not shown, and what waits there; empty if there is nothing to say. */
+function stateOf({ runningTurn }: SessionInfo, other: OtherChat | undefined): string {
+  const state = other?.state ?? (runningTurn === undefined ? "idle" : "running");
+  const queued = other?.queued ?? 0;
+  const said = [
+    state === "idle" ? "" : t(OTHER_CHATS[state]),
+    queued === 0 ? "" : queued === 1 ? t("1 prompt waits") : t("{0} prompts wait", queued),
+  ];
+  return said.filter((text) => text !== "").join(" · ");
 }
 
 function titleOf(session: SessionInfo): string {

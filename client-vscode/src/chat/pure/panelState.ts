@@ -7,6 +7,7 @@ import type {
   ErrorView,
   HiddenRun,
   MeterView,
+  OtherChat,
   PanelSettings,
   PanelState,
   QueuedPrompt,
@@ -22,6 +23,7 @@ import { untrustedHint } from "../../panel/sentences.js";
 export interface PanelSources {
   readonly chat: number;
   readonly coming?: PanelState["coming"] | undefined;
+  readonly others?: readonly OtherChat[];
   readonly daemon: DaemonView;
   readonly trusted: boolean;
   readonly info?: SessionInfo | undefined;
@@ -61,6 +63,7 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
   return {
     chat: sources.chat,
     ...(sources.coming === undefined ? {} : { coming: sources.coming }),
+    ...(sources.others === undefined || sources.others.length === 0 ? {} : { others: [...sources.others] }),
     daemon: sources.daemon,
     trusted: sources.trusted,
     isLocal: answersOffline(sources) || own !== undefined,

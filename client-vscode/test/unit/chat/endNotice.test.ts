@@ -40,7 +40,7 @@ it("leads to the chat that has answered, whichever is shown by then", async () =
     await made.chat.open("s2");
     return offered;
   };
-  await tellOfEnd(made.chat, true, show);
+  await tellOfEnd(made.chat, "s1", true, show);
   expect([seen, shown()]).toEqual([1, "s1"]);
 });
 
@@ -50,7 +50,7 @@ it("of a chat that was deleted meanwhile leaves the person in the one that is sh
     made.daemon.sessions.delete("s1");
     return offered;
   };
-  await made.chat.guard(() => tellOfEnd(made.chat, true, show));
+  await made.chat.guard(() => tellOfEnd(made.chat, "s1", true, show));
   expect([seen, shown(), made.chat.fault?.kind]).toEqual([1, "s2", "sessionNotFound"]);
 });
 
@@ -58,13 +58,13 @@ it("opens nothing anew where its chat is still shown", async () => {
   const opened = () => made.daemon.calls.filter(({ method }) => method === "gemini/session/open").length;
   const before = opened();
   editor.choose = (offered) => Promise.resolve(offered);
-  await tellOfEnd(made.chat, true, show);
+  await tellOfEnd(made.chat, "s1", true, show);
   expect([seen, shown(), opened()]).toEqual([1, "s1", before]);
 });
 
 it("changes nothing when it is closed, and says whether there is an answer", async () => {
-  await tellOfEnd(made.chat, true, show);
-  await tellOfEnd(made.chat, false, show);
+  await tellOfEnd(made.chat, "s1", true, show);
+  await tellOfEnd(made.chat, "s1", false, show);
   expect(seen).toBe(0);
   expect(editor.told.map((text) => text.split(":")[0])).toEqual(["Gemini has answered", "Gemini could not answer"]);
 });

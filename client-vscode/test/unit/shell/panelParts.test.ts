@@ -238,3 +238,18 @@ describe("a chat that is being opened", () => {
     expect(panel.text).toContain("Opening Another");
   });
 });
+
+describe("the list of chats", () => {
+  it("says how those stand that were left, and the button that leads there that one wants to be looked at", async () => {
+    panel = await Mounted.with({
+      others: [
+        { sessionId: "s2", state: "waiting", queued: 2 },
+        { sessionId: "s3", state: "answered", queued: 0 },
+      ],
+    });
+    expect(panel.has("img", "Another chat asks you something")).toBe(true);
+    await panel.click("button", /show all chats|Fix the tokenizer/);
+    await advance(0);
+    expect(panel.text).toContain("Asks you something · 2 prompts wait");
+  });
+});
