@@ -91,10 +91,10 @@ export function answerLook(state: AnswerState): AnswerLook {
 
 /** A chat that is not shown, in the list of chats. */
 export const OTHER_CHATS = {
-  running: "Answering…",
-  waiting: "Asks you something",
-  answered: "New answer",
-  failed: "Could not answer",
+  running: { label: "Answering…" },
+  waiting: { label: "Asks you something" },
+  answered: { label: "New answer" },
+  failed: { label: "Could not answer" },
 } as const;
 
 /** How the turn of a prompt ended, unless it completed. `left`: nobody stopped it; `replaced`: another answer was asked for. */

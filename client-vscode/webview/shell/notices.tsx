@@ -16,11 +16,7 @@ export function Notices({ panel, total }: { readonly panel: PanelState; readonly
         <NoticeStrip key={notice.key} notice={notice} />
       ))}
       {note === undefined ? null : (
-        <NoticeStrip
-          key="note"
-          notice={{ key: "note", level: "error", ...note }}
-          onClose={() => (shell.note.value = undefined)}
-        />
+        <NoticeStrip key="note" notice={{ key: "note", level: "error", ...note }} onClose={() => shell.dismissNote()} />
       )}
     </>
   );

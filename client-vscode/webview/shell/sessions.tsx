@@ -218,7 +218,7 @@ function stateOf({ runningTurn }: SessionInfo, other: OtherChat | undefined): st
   const state = other?.state ?? (runningTurn === undefined ? "idle" : "running");
   const queued = other?.queued ?? 0;
   const said = [
-    state === "idle" ? "" : t(OTHER_CHATS[state]),
+    state === "idle" ? "" : t(OTHER_CHATS[state].label),
     queued === 0 ? "" : queued === 1 ? t("1 prompt waits") : t("{0} prompts wait", queued),
   ];
   return said.filter((text) => text !== "").join(" · ");

@@ -112,6 +112,7 @@ export class Shell {
       this.panel.value = next;
       this.#reconcileQueue(next.queue);
       if (isPast(before, next)) this.#fallSilent();
+      if (isGoneOnFrom(before, next)) this.assertive.value = silenced(this.assertive.peek());
       if (isAnother(before, next)) this.confirmation.peek()?.answer(false); // it was asked about the chat that was left
       this.#tellFaults(before, next);
       if (isTaken(before, next)) this.announce(t("Another window is using this chat, so it can only be read here."));
@@ -141,9 +142,14 @@ export class Shell {
     });
   }
 
-  act(action: Action): void {
+  /** What went wrong with something that was asked of the host is read, or the person goes on. */
+  dismissNote(): void {
     this.note.value = undefined;
     this.assertive.value = silenced(this.assertive.peek());
+  }
+
+  act(action: Action): void {
+    this.dismissNote();
     this.line.send({ type: "action", action });
   }
 
@@ -226,6 +232,14 @@ function isPast(before: PanelState | undefined, next: PanelState): boolean {
   return (
     before !== undefined && (isAnother(before, next) || (hasFault(before) && !hasFault(next)) || isTaken(next, before))
   );
+}
+
+/** Whether the person went on from what was read out at once: a question is answered, or something else runs than what failed. */
+function isGoneOnFrom(before: PanelState | undefined, next: PanelState): boolean {
+  if (before === undefined) return false;
+  const [was, is] = [before.job, next.job];
+  const begins = is.kind !== "idle" && (was.kind === "idle" || was.id !== is.id);
+  return begins || next.work.questions < before.work.questions;
 }
 
 /** Whether a prompt that went to the host before does not run now: it waits there, or another chat is shown. */

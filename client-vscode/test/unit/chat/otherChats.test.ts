@@ -51,7 +51,7 @@ it("it was answering when the daemon ended", () => {
 it("it asks something, which comes before all else", () => {
   const question = { sessionId: "s1", turnId: "t1", toolCallId: "c1", question: "Which one?" };
   const { token } = new CancellationTokenSource();
-  void made.chat.questions.ask(question as Parameters<typeof made.chat.questions.ask>[0], token);
+  void made.chat.questions.ask(question, token);
   expect(standing()).toEqual([["s1", "waiting", 1]]);
   made.chat.questions.answerUser("c1", "That one.");
   expect(standing()).toEqual([["s1", "running", 1]]);

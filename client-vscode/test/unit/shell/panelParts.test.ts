@@ -253,3 +253,35 @@ describe("the list of chats", () => {
     expect(panel.text).toContain("Asks you something · 2 prompts wait");
   });
 });
+
+describe("an alert ends", () => {
+  const alert = (): string => panel.shell.assertive.value.text;
+  const idle = { kind: "idle" } as const;
+
+  it("with the question that it told of, once that is answered", async () => {
+    panel = await Mounted.with({ work: { ...baseState.work, questions: 1 } });
+    panel.shell.announce("Gemini asks: Run make test", true);
+    await panel.take({ type: "state", state: { ...baseState, work: { ...baseState.work, questions: 1 } } });
+    expect(alert()).toBe("Gemini asks: Run make test");
+    await panel.take({ type: "state", state: baseState });
+    expect(alert()).toBe("");
+  });
+
+  it("with the failure that it told of, once something else runs, and not before", async () => {
+    panel = await Mounted.with({ job: { kind: "turn", id: "t1" } });
+    panel.shell.announce("The model's safety filter refused the prompt.", true);
+    await panel.take({ type: "state", state: { ...baseState, job: idle } });
+    expect(alert()).not.toBe("");
+    await panel.take({ type: "state", state: { ...baseState, job: { kind: "turn", id: "t2" } } });
+    expect(alert()).toBe("");
+  });
+
+  it("with the notice that it told of, once that is put away", async () => {
+    panel = await Mounted.with({});
+    panel.shell.show(new Error("a defect"));
+    await settle();
+    expect(alert()).not.toBe("");
+    await panel.click("button", "Dismiss");
+    expect(alert()).toBe("");
+  });
+});
