@@ -2071,6 +2071,8 @@ export interface ModelReport {
   /** Why this provider answers, a sentence for people. */
   readonly reason: string;
   readonly hint: string;
+  /** Settings files that cannot be read now: what each last held stays in force, or everything is asked about. */
+  readonly unread?: readonly string[];
 }
 
 /** A model that can be chosen. */

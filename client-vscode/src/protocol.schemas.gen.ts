@@ -1157,6 +1157,7 @@ export const modelReport = v.object({
   isLocal: v.boolean(),
   reason: v.string(),
   hint: v.string(),
+  unread: v.exactOptional(v.array(v.string())),
 });
 
 export const latency = v.object({

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +18,7 @@ from gemini_companion.settings.last_good import LastGood
 from gemini_companion.settings.load import HeldLayer, LoadedSettings, SettingsLoader
 from gemini_companion.settings.masking import MASK
 from gemini_companion.settings.objects import JsonObject, merge, nested, value_at
+from gemini_companion.settings.service import SettingsService
 from gemini_companion.settings.strictness import HARMLESS, HELD, MOST_FAULTS, STRICTEST, mended
 from tests.settings.test_settings_authority import EXAMPLES
 from tests.support.scripted_model import ScriptedModel
@@ -280,3 +282,36 @@ def test_a_file_of_a_workspace_that_is_not_trusted_keeps_nobody_from_their_model
 def test_a_layer_with_more_faults_than_anybody_mends_counts_as_one_that_cannot_be_read(desk: Desk) -> None:
     desk.user({"mcpServers": {f"s{number}": 0 for number in range(MOST_FAULTS + 1)}})
     assert desk.load().settings.held
+
+
+def test_which_files_cannot_be_read_now_is_known_until_they_are_mended(tmp_path: Path) -> None:
+    start = Start(tmp_path)
+    start.load(BASE)
+    for known in (True, False):  # what it last held stays in force, or nothing is known of it
+        write(start.file, "{")
+        if not known:
+            shutil.rmtree(start.private)
+        loader = start.loader()
+        assert loader.reload(trusted=True).settings.unread == (str(start.file),)
+        write(start.file, put(BASE, "companion.redaction", 7))  # a wrong value costs its key alone
+        assert loader.reload(trusted=True).settings.unread == ()
+        write(start.file, BASE)
+        assert loader.reload(trusted=True).settings.unread == ()
+
+
+def test_it_is_told_when_a_file_cannot_be_read_any_more_and_when_it_can(tmp_path: Path) -> None:
+    start, told = Start(tmp_path), list[tuple[str, ...]]()
+    write(start.file, BASE)
+    service = SettingsService(
+        tmp_path,
+        {},
+        on_changed=told.append,
+        on_problem=lambda _: None,
+        watch_files=lambda *_: (lambda: None),
+        last_good=LastGood(start.private, {}),
+    )
+    for content, unread in (("{", (str(start.file),)), (BASE, ())):
+        write(start.file, content)
+        service.reload()
+        assert service.current.unread == unread
+    assert len(told) == 2

@@ -426,9 +426,11 @@ export class Chat extends ChatState {
       case "slashCommandsChanged":
         this.sourceChanges += 1;
         break;
-      case "settingsChanged":
-        if (params.event.keys.includes("model.name")) void this.guard(() => this.modelSettingChanged());
+      case "settingsChanged": {
+        const { keys } = params.event;
+        void this.guard(() => (keys.includes("model.name") ? this.modelSettingChanged() : this.#readModels()));
         break;
+      }
       case "turnCompleted":
       case "turnFailed":
       case "turnCancelled": {
@@ -446,6 +448,12 @@ export class Chat extends ChatState {
     const end = this.#standings.happens(sessionId, event);
     if (end !== undefined) this.ended({ turnId, state: end === "answered" ? "done" : "failed" }, sessionId);
     if (!PIECES.has(event.type)) this.touch();
+  }
+
+  async #readModels(): Promise<void> {
+    if (this.daemon.view.kind !== "ready") return;
+    this.models = await this.daemon.request("gemini/models", {});
+    this.touch();
   }
 
   /** Which compression runs is kept: a window that is closed meanwhile says what became of it when it is back. */

@@ -104,6 +104,8 @@ export const stateSchema = v.object({
   localModel: v.exactOptional(v.string()),
   /** Why this model answers, and what to do to change it; empty if there is nothing to say. */
   providerHint: v.string(),
+  /** Settings files that cannot be read now; what each last held stays in force, or everything is asked about. */
+  unread: v.exactOptional(v.array(v.string())),
   session: v.exactOptional(
     v.object({
       sessionId: v.string(),

@@ -90,6 +90,18 @@ export function notices(state: PanelState, total: number): readonly Notice[] {
       actions: [action("forkSession", t("Fork")), action("takeOver", t("Take Over"))],
     });
   }
+  for (const path of state.unread ?? []) {
+    found.push({
+      key: `unread ${path}`,
+      level: "warning",
+      message: t(
+        "{0} cannot be read. What it said before stays in force; where that is not known, everything is asked about.",
+        path,
+      ),
+      hint: "",
+      actions: [{ id: "openSettingsFile", label: t("Open the File"), argument: path }],
+    });
+  }
   if (!state.trusted && !offered.has("manageTrust")) {
     found.push({
       key: "untrusted",

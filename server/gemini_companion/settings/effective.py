@@ -148,6 +148,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Files that cannot be read and of which nobody knows what they forbid. As long as there are any, the built-in
     model answers.
     """
+    unread: tuple[str, ...] = ()
+    """Files that cannot be read now: what each last held stays in force, or it is among the held ones."""
 
     @property
     def lines_run(self) -> tuple[str, ...]:
@@ -184,12 +186,13 @@ def settle(
     remote_compression_threshold: float | None = None,
     layers: Iterable[tuple[str, SettingsFile]] = (),
     held: tuple[str, ...] = (),
+    unread: tuple[str, ...] = (),
 ) -> Settings:
     """The settings that result from the merged layers, the environment and a remote experiment's flag.
 
     The flag (0 to 1) applies only if no layer sets `model.compressionThreshold`; 0, like any number out of range, means
     unset. `home` replaces a leading `~`. `layers` are the layers one by one, lowest first, for what names its origin;
-    `held` are files that cannot be read.
+    `held` and `unread` are as in `Settings`.
     """
     layers = tuple(layers)
     own = _own_variables(env, home)
@@ -253,6 +256,7 @@ def settle(
         tools=tool_options(merged, layers, lambda folder: os.path.realpath(_resolved(folder, home))),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),
         held=held,
+        unread=unread,
     )
 
 

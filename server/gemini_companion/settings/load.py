@@ -204,11 +204,14 @@ class SettingsLoader:
         ]
         self._environment, faults, known_of = self._env_files.load(self._folder, known, trusted=trusted)
         held: list[str] = []
+        unread: list[str] = []
         for (name, source), reading in zip(sources, read, strict=True):
             layer, found = self._layer(name, source, reading, trusted)
             layers.append(layer)
             if any(isinstance(one, HeldLayer) for one in found):
                 held.append(shown(source.path) if source.path else name)
+            if layer.source is None and source.path and not any(isinstance(one, NotAgreed) for one in found):
+                unread.append(shown(source.path))
             if name == "commandLine":
                 from_environment, misread = telemetry_of_environment(self._environment)
                 document = merge(document, from_environment)
@@ -227,6 +230,7 @@ class SettingsLoader:
                 env=self._environment,
                 remote_compression_threshold=flag,
                 held=tuple(held),
+                unread=tuple(unread),
                 layers=[(layer.name, msgspec.convert(layer.values, SettingsFile)) for layer in layers],
             ),
             problems=(*problems, *faults),

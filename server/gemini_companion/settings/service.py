@@ -123,7 +123,7 @@ class SettingsService:
             self._on_environment()
         if loaded.settings.held != before.settings.held and "model.name" not in keys:
             keys = ("model.name", *keys)
-        if keys:
+        if keys or loaded.settings.unread != before.settings.unread:
             self._on_changed(keys)
         reported, self._reported = self._reported, {problem.message for problem in loaded.problems}
         for problem in loaded.problems:

@@ -69,6 +69,7 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
     isLocal: answersOffline(sources) || own !== undefined,
     ...(own === undefined ? {} : { localModel: own }),
     providerHint: models?.hint ?? "",
+    ...(models?.unread === undefined || models.unread.length === 0 ? {} : { unread: [...models.unread] }),
     job: sources.job,
     chips: sources.files.map((file) => chipOf(file, sources, t)),
     rules: { inForce: count(sources, "inForce"), proposed: count(sources, "proposed") },
@@ -195,7 +196,8 @@ function bannerOf(sources: PanelSources, t: Translate): PanelState["banner"] {
       [{ id: "continueAnyway", label: t("Go On Offline") }],
     );
   }
-  if (answersOffline(sources) && !sources.knowsOffline) {
+  // Where a settings file cannot be read, that is why: the page says so.
+  if (answersOffline(sources) && !sources.knowsOffline && (sources.models?.unread ?? []).length === 0) {
     return note(
       "info",
       "offline",

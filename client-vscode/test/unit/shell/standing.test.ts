@@ -80,3 +80,15 @@ describe("the notices above the composer", () => {
     expect(notices(stateOf("crashed"), 2)).toHaveLength(1);
   });
 });
+
+describe("a settings file that cannot be read", () => {
+  it("is named as long as it is so, with the way to it", () => {
+    const [notice, ...others] = notices({ ...baseState, unread: ["/home/a/.gemini/settings.json"] }, 2);
+    expect(notice?.message).toMatch(/^\/home\/a\/\.gemini\/settings\.json cannot be read\./);
+    expect(notice?.actions).toEqual([
+      { id: "openSettingsFile", label: "Open the File", argument: "/home/a/.gemini/settings.json" },
+    ]);
+    expect(others).toEqual([]);
+    expect(notices(baseState, 2)).toEqual([]);
+  });
+});

@@ -13,7 +13,7 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     description: str
 
 
-class ModelReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class ModelReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The models, which one is in use, and why."""
 
     models: tuple[ModelInfo, ...]
@@ -28,3 +28,5 @@ class ModelReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     reason: str
     """Why this provider answers, a sentence for people."""
     hint: str
+    unread: tuple[str, ...] | None = None
+    """Settings files that cannot be read now: what each last held stays in force, or everything is asked about."""

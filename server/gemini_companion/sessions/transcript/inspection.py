@@ -134,6 +134,7 @@ def model_report(services: Services, choice: ModelChoice) -> ModelReport:
         provider=choice.provider.name,
         is_local=choice.provider.capabilities.runs_here,
         reason=f"{choice.instead_of} cannot answer at the moment" if choice.instead_of else choice.reason,
+        unread=services.settings().unread or None,
         hint=choice.remedy,
     )
 
