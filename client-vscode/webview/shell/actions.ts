@@ -69,6 +69,7 @@ export function stop(shell: Shell): void {
 }
 
 export function newChat(shell: Shell): void {
+  shell.leaveDraft();
   shell.line.send({ type: "chat", do: "new" });
   shell.focusComposer();
 }

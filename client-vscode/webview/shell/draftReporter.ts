@@ -25,11 +25,22 @@ export class DraftReporter {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastSent = "";
   #restored = false;
+  /** Another chat was asked for: what is written until its draft comes is written for that one. */
+  #isLeaving = false;
 
   constructor(
     private readonly shell: Shell,
     private readonly saved: PageMemory,
-  ) {}
+  ) {
+    shell.leaveDraft = () => this.#leave();
+  }
+
+  #leave(): void {
+    if (!this.#restored || this.#isLeaving || this.shell.panel.peek()?.session === undefined) return;
+    this.flush();
+    this.#isLeaving = true;
+    this.shell.draft.value = "";
+  }
 
   /** The text or the reading place changed. */
   changed(): void {
@@ -41,7 +52,7 @@ export class DraftReporter {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (!this.#restored) return;
+    if (!this.#restored || this.#isLeaving) return;
     const { prompt } = this.shell;
     const text = this.shell.written(prompt);
     const pasted = text === prompt ? this.shell.pastes.ranges(this.shell.draft.peek()) : [];
@@ -78,8 +89,17 @@ export class DraftReporter {
    * takes its place, or where the text has it, too.
    */
   take({ draft, text, pasted }: HostDraft): void {
-    this.flush();
     const { shell } = this;
+    if (this.#isLeaving && draft !== shell.draftNumber) {
+      const typed = shell.draft.peek();
+      shell.setDraft(text, pasted);
+      if (typed.trim() !== "") shell.draft.value = withRescued(shell.draft.peek(), typed);
+      this.#isLeaving = false;
+      shell.draftNumber = draft;
+      this.changed();
+      return;
+    }
+    this.flush();
     const written = shell.prompt.trim();
     if (draft !== shell.draftNumber || text.startsWith(written)) shell.setDraft(text, pasted);
     else shell.draft.value = withRescued(shell.folded(text, pasted), shell.draft.peek());

@@ -83,6 +83,9 @@ export class Shell {
   /** What the person wrote, where an earlier prompt stands in the composer; the prompt itself where none does. */
   written = (prompt: string): string => prompt;
 
+  /** What is written from now on is written for another chat, which the host was asked for. */
+  leaveDraft = (): void => undefined;
+
   transcript: TranscriptPort | undefined;
 
   constructor(readonly line: HostLine) {}

@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { newChat } from "../../../webview/shell/actions.js";
 import { draftDelayMs } from "../../../webview/shell/draftReporter.js";
 import { PromptHistory } from "../../../webview/shell/promptHistory.js";
 import { Mounted } from "./mounted.js";
@@ -112,5 +113,32 @@ describe("the draft", () => {
     panel.saved = kept;
     await panel.sync({}, rows, { text: "", scroll: "end" });
     expect(panel.shell.draft.value).toBe("");
+  });
+});
+
+describe("what is written after New Chat was pressed", () => {
+  const comes = (draft: number, text: string) =>
+    panel.take({ type: "command", command: { do: "setDraft", draft, text } });
+
+  it("is the new chat's, though the host has not shown that yet; what stood there before is the old one's", async () => {
+    await panel.sync({}, [], { draft: 1, text: "of the old chat", scroll: "end" });
+    newChat(panel.shell);
+    expect(panel.shell.draft.value).toBe("");
+    panel.shell.draft.value = "Where am I?";
+    vi.advanceTimersByTime(draftDelayMs);
+    expect(drafts()).toEqual([{ type: "draft", draft: 1, text: "of the old chat", scroll: "end" }]);
+    await comes(2, "");
+    expect(panel.shell.draft.value).toBe("Where am I?");
+    vi.advanceTimersByTime(draftDelayMs);
+    expect(drafts().at(-1)).toMatchObject({ draft: 2, text: "Where am I?" });
+  });
+
+  it("stands beside what that chat had already", async () => {
+    await panel.sync({}, [], { draft: 1, text: "", scroll: "end" });
+    newChat(panel.shell);
+    panel.shell.draft.value = "and more";
+    await comes(2, "begun before");
+    expect(panel.shell.draft.value).toContain("begun before");
+    expect(panel.shell.draft.value).toContain("and more");
   });
 });
