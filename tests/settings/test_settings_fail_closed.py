@@ -307,7 +307,7 @@ def test_it_is_told_when_a_file_cannot_be_read_any_more_and_when_it_can(tmp_path
         {},
         on_changed=told.append,
         on_problem=lambda _: None,
-        watch_files=lambda *_: (lambda: None),
+        watch_files=lambda *_: lambda: None,
         last_good=LastGood(start.private, {}),
     )
     for content, unread in (("{", (str(start.file),)), (BASE, ())):
