@@ -11,6 +11,7 @@ import pytest
 
 from gemini_companion.adapters.gemini.catalogue import GeminiCatalogue
 from gemini_companion.adapters.offline.registration import register
+from gemini_companion.adapters.watching import FileWatch
 from gemini_companion.sessions.models.registry import ModelRegistry, Registration
 from gemini_companion.settings.authority import AUTHORITY, key_path
 from gemini_companion.settings.effective import Settings
@@ -307,7 +308,7 @@ def test_it_is_told_when_a_file_cannot_be_read_any_more_and_when_it_can(tmp_path
         {},
         on_changed=told.append,
         on_problem=lambda _: None,
-        watch_files=lambda *_: lambda: None,
+        watch_files=FileWatch,
         last_good=LastGood(start.private, {}),
     )
     for content, unread in (("{", (str(start.file),)), (BASE, ())):
