@@ -23,6 +23,7 @@ export const OFFLINE: NonNullable<PanelSources["models"]> = {
 
 /** Nothing is open, and nothing goes on. */
 const IDLE: PanelSources = {
+  chat: 1,
   daemon: { kind: "ready", version: "1.0.0" },
   trusted: true,
   job: { kind: "idle" },
