@@ -3,7 +3,7 @@ import type { Disposable } from "vscode";
 import type { ContextReporterPort } from "../context/port.js";
 import type { OtherChat } from "../panel/contract.js";
 import type { EventParams, SessionInfo } from "../protocol.gen.js";
-import { ChatState, type ChatStateNeeds } from "./chatState.js";
+import { ChatState, type ChatStateNeeds, type Target } from "./chatState.js";
 import { LeftChats, Standings } from "./leftChats.js";
 import type { PromptQueue } from "./pure/queue.js";
 import { withUsage } from "./pure/usage.js";
@@ -22,13 +22,6 @@ const PIECES: ReadonlySet<string> = new Set(["messageDelta", "thoughtDelta", "to
 
 export interface ChatNeeds extends ChatStateNeeds {
   readonly reporter: ContextReporterPort;
-}
-
-/** A chat as somebody asked for it. One that is not begun gets its session with its first prompt, also where it is left by then. */
-export interface Target {
-  sessionId: string | undefined;
-  /** What stood in it when it was left before it was begun. */
-  left?: { readonly conversation: Conversation; readonly saved: SavedDraft };
 }
 
 export class Chat extends ChatState {

@@ -29,6 +29,13 @@ export interface ChatStateNeeds {
   readonly t: Translate;
 }
 
+/** A chat as somebody asked for it. One that is not begun gets its session with its first prompt, also where it is left by then. */
+export interface Target {
+  sessionId: string | undefined;
+  /** What stood in it when it was left before it was begun. */
+  left?: { readonly conversation: Conversation; readonly saved: SavedDraft };
+}
+
 /** How an answer ended that nobody may have seen. */
 export interface AnswerEnd {
   readonly sessionId: string | undefined;
