@@ -145,6 +145,54 @@ def test_what_stands_where_a_section_should_be_has_all_of_it_be_strictest(tmp_pa
     assert loaded.document["tools"]["exclude"] == ["run_shell_command"]
 
 
+@pytest.mark.parametrize("key", AUTHORITY)
+def test_a_key_that_stands_twice_loses_nothing_that_restricts(tmp_path: Path, key: str) -> None:
+    """Beside other values in the same object, in sections that stand twice, and after a restart with a broken file."""
+    *way, last = key.split(".")
+    text = f'{json.dumps(last)}: {json.dumps(value_at(BASE, key_path(key)))}, {json.dumps(last)}: "other"'
+    for step in reversed(way):
+        text = f"{json.dumps(step)}: {{{text}}}"
+    start = Start(tmp_path)
+    first = start.load("{" + text + "}")
+    assert key in first.problems[0].message
+    assert "twice" in first.problems[0].message
+    write(start.file, "{")
+    for loaded in (first, start.loader().reload(trusted=True)):
+        for restricting, value in STRICTEST.get(key, ()):
+            held = value_at(loaded.document, key_path(restricting))
+            assert held == value or at_least(held, value), (key, restricting, held)
+
+
+def test_sections_that_stand_twice_are_laid_over_each_other(tmp_path: Path) -> None:
+    denied = '"rules": [{"tool": "*", "path": "*.sql", "decision": "deny"}]'
+    loaded = Start(tmp_path).load(
+        '{"tools": {"exclude": ["glob"]}, "companion": {"tools": {' + denied + '}}, "tools": {"exclude": ["replace"],'
+        ' "shell": {"inactivityTimeout": 9}, "exclude": null}, "companion": {"tools": {"rules": []}},'
+        ' "security": {"disableYoloMode": true, "disableYoloMode": false}, "ui": {"x": 1, "x": 2}}'
+    )
+    assert loaded.document["tools"] == {"exclude": ["glob", "replace"], "shell": {"inactivityTimeout": 9}}
+    assert loaded.document["companion"]["tools"]["rules"] == [DENIES]
+    assert loaded.document["security"]["disableYoloMode"] is True
+    assert any("tools: stands there twice; both count" in problem.message for problem in loaded.problems)
+    assert not any("ui" in problem.message.rpartition("settings.json")[2] for problem in loaded.problems)
+
+
+def test_a_rule_that_says_two_things_forbids(tmp_path: Path) -> None:
+    loaded = Start(tmp_path).load(
+        '{"companion": {"tools": {"rules": [{"tool": "glob", "decision": "deny", "decision": "allow"}]}}}'
+    )
+    assert loaded.document["companion"]["tools"]["rules"] == [{"tool": "glob", "decision": "deny"}]
+    assert "twice" in only_problem(loaded).message
+
+
+def test_a_server_with_two_answers_is_left_out(tmp_path: Path) -> None:
+    loaded = Start(tmp_path).load(
+        '{"mcpServers": {"x": {"command": "a", "trust": false, "trust": true}, "y": {"command": "b"},'
+        ' "z": {"command": "c"}, "z": {"command": "d"}}}'
+    )
+    assert loaded.document["mcpServers"] == {"y": {"command": "b"}}
+
+
 RULES_THAT_CANNOT_BE_READ: Final[list[tuple[object, list[Any]]]] = [
     ({"tool": "*", "path": "*.sql", "decision": "denny"}, [DENIES]),
     ({"tool": "*", "path": 7, "decision": "deny"}, [{"tool": "*", "decision": "deny"}]),

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final, cast
 
-from gemini_companion.settings.objects import KeyPath
+from gemini_companion.settings.objects import JsonObject, KeyPath, adds_up, merge
 
 # Each alternative matches whatever follows its first characters, closed or not: a hostile file costs one pass, not a
 # square.
@@ -39,10 +39,12 @@ def strip_comments(text: str) -> str:
     return _STRING_OR_COMMENT.sub(_blank, text)
 
 
-def parse(text: str) -> object:
-    """The value of a JSON text with comments and trailing commas. Of equal keys in one object the last counts.
+def parse(text: str, doubled: dict[KeyPath, bool] | None = None) -> object:
+    """The value of a JSON text with comments and trailing commas. Raises `JsonFault`.
 
-    Raises `JsonFault`.
+    Of a key that stands twice in one object the later value is laid over the earlier, as one layer of settings over
+    another: what excludes or forbids adds up. `doubled` gets the keys that have two values, and whether the earlier
+    one is lost.
     """
     plain = _without_trailing_commas(strip_comments(text))
 
@@ -51,11 +53,57 @@ def parse(text: str) -> object:
         raise JsonFault(f"{constant} is no JSON number", offset)
 
     try:
-        return json.loads(plain, parse_int=_integer, parse_constant=refuse)
+        value = json.loads(plain, parse_int=_integer, parse_constant=refuse, object_pairs_hook=_object)
+        return _once(value, (), {} if doubled is None else doubled)
     except json.JSONDecodeError as fault:
         raise JsonFault(fault.msg[:1].lower() + fault.msg[1:], fault.pos) from None
     except RecursionError:
         raise JsonFault("nested too deeply", 0) from None
+
+
+class _Doubled(dict[str, Any]):
+    """An object in which a key stands twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    fields = dict(pairs)
+    return fields if len(fields) == len(pairs) else _Doubled(pairs)
+
+
+def _once(value: Any, path: KeyPath, doubled: dict[KeyPath, bool]) -> Any:
+    """The value with one value for each key."""
+    if isinstance(value, list):
+        return [_once(held, (*path, at), doubled) for at, held in enumerate(cast("list[Any]", value))]
+    if not isinstance(value, dict):
+        return value
+    fields = cast("JsonObject", value)
+    if not isinstance(fields, _Doubled):
+        return {key: _once(held, (*path, key), doubled) for key, held in fields.items()}
+    once: JsonObject = {}
+    for key, held in fields.pairs:
+        value = _once(held, (*path, key), doubled)
+        once[key] = _laid_over(once[key], value, (*path, key), doubled) if key in once else value
+    return once
+
+
+def _laid_over(earlier: Any, later: Any, path: KeyPath, doubled: dict[KeyPath, bool]) -> Any:
+    """One value for a key that has two."""
+    if earlier is None or later is None:  # null sets nothing
+        return earlier if later is None else later
+    if repr(earlier) == repr(later):
+        return later
+    doubled[path] = doubled.get(path, False) or not adds_up(earlier, later, path)
+    if doubled[path] or not isinstance(later, dict):
+        key, above = cast("str", path[-1]), path[:-1]
+        return merge({key: earlier}, {key: later}, above)[key]
+    fields = dict(cast("JsonObject", earlier))
+    for key, held in cast("JsonObject", later).items():
+        fields[key] = _laid_over(fields[key], held, (*path, key), doubled) if key in fields else held
+    return fields
 
 
 def _without_trailing_commas(plain: str) -> str:

@@ -42,7 +42,7 @@ from gemini_companion.settings.schema import SettingsFile
 from gemini_companion.settings.sources import EditorSource, FileSource, Source, SystemFileSource
 from gemini_companion.settings.strictness import HELD, TooManyFaults, masked_texts, mended
 from gemini_companion.settings.telemetry import telemetry_of_environment
-from gemini_companion.settings.validation import MISFIT_LIMIT, Misfit
+from gemini_companion.settings.validation import MISFIT_LIMIT, Misfit, up_to_a_list
 
 _KEPT: Final = "Correct it and save; until then what it last held stays in force."
 _REST: Final = "Correct it and save; what else stands there is in force."
@@ -52,6 +52,7 @@ _HELD: Final = (
 )
 _ASKS: Final = "Correct it and save. Until then what it may forbid is not known."
 _WITHOUT: Final = "Correct it and save; until then it goes on without it, as you said."
+_TWICE: Final = "Make it one."
 _NOT_AGREED: Final = "Until then what it held before counts."
 _NO_FLAGS: Final = "Correct the file that GEMINI_EXP names, or unset it; until then no experiment counts."
 _MOVE: Final = "Set it in .gemini/settings.json in your home folder."
@@ -313,8 +314,10 @@ class SettingsLoader:
                 is_held = name not in self._last_values
                 faults = faults if is_held else _hinted(faults, _KEPT)
             else:
-                found = _hinted(source.problems(wrong[:MISFIT_LIMIT]), _REST)
+                wrong = [_with_clash(one, source) for one in wrong[:MISFIT_LIMIT]]
+                found = _hinted(source.problems(wrong), _REST)
                 if not faults:
+                    found += _hinted(source.problems(source.doubled[:MISFIT_LIMIT]), _TWICE)
                     self._last_values[name] = values
                     found += _hinted(source.problems([*overreach(reading.values, name), *taken]), _MOVE)
         if is_held:
@@ -359,6 +362,14 @@ class SettingsLoader:
             admits=lambda key: is_admitted(key, name, trusted=trusted),
         )
         return applies, [*bad, *wrong], [*refused, *taken]
+
+
+def _with_clash(fault: Misfit, source: Source) -> Misfit:
+    """A fault, or that it comes of a key with two values."""
+    if fault.path not in source.clashes and up_to_a_list(fault.path) not in source.clashes:
+        return fault
+    _, until, strict = fault.what.partition("; until it is mended, ")
+    return fault._replace(what=f"stands there twice, with different values{until}{strict}")
 
 
 def _without_effect(layer: JsonObject) -> list[str]:

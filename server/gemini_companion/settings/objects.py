@@ -104,6 +104,15 @@ def merge(lower: JsonObject, upper: JsonObject, path: KeyPath = ()) -> JsonObjec
     return merged
 
 
+def adds_up(lower: object, upper: object, path: KeyPath) -> bool:
+    """True if `merge` keeps both of two values at a path, or lays one object over the other."""
+    if isinstance(lower, dict) and isinstance(upper, dict):
+        return path[:-1] != _WHOLE
+    if isinstance(lower, list) and isinstance(upper, list):
+        return path[:1] == ("hooks",) or path in _JOINED or path in _UNITED
+    return path in _FORBIDDING and isinstance(lower, bool) and isinstance(upper, bool)
+
+
 def is_deeper(value: object, limit: int) -> bool:
     """True if objects and lists are nested more than `limit` deep. Not recursive."""
     level: list[object] = [value]

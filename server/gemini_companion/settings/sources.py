@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -12,6 +12,7 @@ from gemini_companion.settings.jsonc import JsonFault, locate, parse, position
 from gemini_companion.settings.objects import KeyPath, spelled
 from gemini_companion.settings.places import why_unsafe
 from gemini_companion.settings.reading import read_text, shown
+from gemini_companion.settings.strictness import is_harmless, is_known, with_nothing_usable
 from gemini_companion.settings.validation import Misfit
 
 EDITOR_SECTION: Final = "geminiCompanion"
@@ -28,6 +29,16 @@ class Source(Protocol):
     @property
     def is_there(self) -> bool:
         """Whether the last reading found a layer, good or not."""
+        ...
+
+    @property
+    def doubled(self) -> Sequence[Misfit]:
+        """The keys of what was read that have two values, of which none is lost or it does no harm."""
+        ...
+
+    @property
+    def clashes(self) -> Container[KeyPath]:
+        """Those of which one would be lost: nothing can be used in their place, so the strictest value holds."""
         ...
 
     def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
@@ -60,6 +71,8 @@ class FileSource:
         self._text = ""
         """Of the last reading that `parse` accepted: positions are looked up in it."""
         self.is_there = False
+        self.doubled: Sequence[Misfit] = ()
+        self.clashes: Container[KeyPath] = ()
 
     def read(self) -> object:
         """The file's value, an empty object if there is no such file. Raises `InvalidSettings`."""
@@ -68,11 +81,23 @@ class FileSource:
         if text is None:
             self.is_there = False
             return {}
+        doubled: dict[KeyPath, bool] = {}
         try:
-            value = parse(text)
+            value = parse(text, doubled)
         except JsonFault as fault:
             raise InvalidSettings(f"{self._at(fault.offset, text)}: is not valid JSON: {fault.what}") from None
         self._text = text
+        known = [path for path in doubled if is_known(path)]
+        self.clashes = frozenset(path for path in known if doubled[path] and not is_harmless(path))
+        self.doubled = [
+            Misfit(path, f"stands there twice; {'the last one counts' if doubled[path] else 'both count'}")
+            for path in known
+            if path not in self.clashes
+        ]
+        for path in known:
+            if path in self.clashes:
+                # Of a server none of it counts: what is left might be more than was meant.
+                value = with_nothing_usable(value, path[:2] if path[0] == "mcpServers" else path)
         return value
 
     def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
@@ -127,6 +152,8 @@ class EditorSource:
     def __init__(self, section: object, name: str = f"the editor's {EDITOR_SECTION} settings") -> None:
         self._section = section
         self._name = name
+        self.doubled: Sequence[Misfit] = ()
+        self.clashes: Container[KeyPath] = ()
         self.is_there = bool(section)
 
     def read(self) -> object:

@@ -154,6 +154,27 @@ _NEEDS_ALL: Final = frozenset(
 _WHOLE_NUMBER: Final = re.compile(r"\d{1,9}")
 
 
+def is_known(path: KeyPath) -> bool:
+    """Whether a path leads to a setting, into one or to a section of them."""
+    return any(key_path(key)[: len(path)] == path[: len(key_path(key))] for key in AUTHORITY)
+
+
+def is_harmless(path: KeyPath) -> bool:
+    """Whether a path leads into a setting that restricts nothing whatever its value is; a server may restrict."""
+    return path[:1] != ("mcpServers",) and any(path[: len(key_path(key))] == key_path(key) for key in HARMLESS)
+
+
+def with_nothing_usable(value: object, path: KeyPath) -> Any:
+    """The value with something at a path that no setting can be, so that the strictest one holds there."""
+    if not path:
+        return [[]]
+    if isinstance(value, list):
+        elements = enumerate(cast("list[object]", value))
+        return [with_nothing_usable(held, path[1:]) if at == path[0] else held for at, held in elements]
+    fields = cast("JsonObject", value)
+    return {key: with_nothing_usable(held, path[1:]) if key == path[0] else held for key, held in fields.items()}
+
+
 class TooManyFaults(ValueError):
     """A layer in which hardly anything can be used."""
 
