@@ -95,7 +95,7 @@ def _name(file: Path) -> str:
 def state_of(file: Path) -> str:
     """What tells one state of a file from another; empty if there is none."""
     try:
-        found = file.stat()
+        found = file.stat() if file.exists() else file.lstat()  # of a link to nothing, the link's own
     except (OSError, ValueError):
         return ""
     return f"{found.st_ino}-{found.st_size}-{found.st_mtime_ns}"

@@ -39,7 +39,7 @@ from gemini_companion.settings.objects import JsonObject, merge
 from gemini_companion.settings.places import SETTINGS_FILE, places
 from gemini_companion.settings.reading import NotAgreed, shown
 from gemini_companion.settings.schema import SettingsFile
-from gemini_companion.settings.sources import EditorSource, FileSource, Source, SystemFileSource
+from gemini_companion.settings.sources import BlankFile, EditorSource, FileSource, Source, SystemFileSource
 from gemini_companion.settings.strictness import HELD, TooManyFaults, masked_texts, mended
 from gemini_companion.settings.telemetry import telemetry_of_environment
 from gemini_companion.settings.validation import MISFIT_LIMIT, Misfit, up_to_a_list
@@ -271,7 +271,9 @@ class SettingsLoader:
         except NotAgreed as fault:
             return _Reading(self._last_good.get(name, {}), _hinted([fault], _NOT_AGREED))
         except InvalidSettings as fault:
-            return self._instead(name, source, fault)
+            if not isinstance(fault, BlankFile) or self._held_something(name, source.path):
+                return self._instead(name, source, fault)
+            values = {}
         except UnusableLayer as fault:
             return self._instead(name, source, *source.problems([fault.misfit]))
         if source.is_there:
@@ -284,6 +286,10 @@ class SettingsLoader:
             else:
                 self._copies.forget(source.path)
         return _Reading(values, [])
+
+    def _held_something(self, name: LayerName, file: Path | None) -> bool:
+        copy = self._copies.read(file) if self._copies is not None and file is not None else None
+        return bool(self._last_good.get(name) or copy)
 
     def _instead(self, name: LayerName, source: Source, fault: InvalidSettings) -> _Reading:
         """What counts while a layer cannot be read."""

@@ -28,7 +28,7 @@ class NotAgreed(InvalidSettings):
 
 
 def read_text(path: Path, refuse: Callable[[os.stat_result], str | None] = lambda _: None) -> str | None:
-    """The text of a file, without a byte order mark; `None` if there is no such file.
+    """The text of a file, without a byte order mark; `None` if there is no such file, and no link in its place.
 
     `refuse` sees the open file's data and says why it must not be read, or `None`. Raises `InvalidSettings` for that,
     for what a command wrote and nobody agreed to, and for what is no regular file, cannot be read, is over
@@ -37,6 +37,10 @@ def read_text(path: Path, refuse: Callable[[os.stat_result], str | None] = lambd
     try:
         descriptor = os.open(path, _OPEN_FLAGS)
     except (FileNotFoundError, NotADirectoryError):
+        if link := _dangling(path):
+            raise InvalidSettings(
+                f"{shown(path)}: cannot be read, for {shown(link)} is a link that leads nowhere"
+            ) from None
         return None
     except (OSError, ValueError) as fault:
         raise InvalidSettings(f"{shown(path)}: cannot be read ({_why(fault)})") from None
@@ -67,6 +71,14 @@ def read_text(path: Path, refuse: Callable[[os.stat_result], str | None] = lambd
 def shown(path: Path) -> str:
     """The path as text that can be printed and sent, whatever bytes are in its names."""
     return str(path).encode("utf-8", "replace").decode("utf-8")
+
+
+def _dangling(path: Path) -> Path | None:
+    """The link to nothing that a file which is not there is, or lies behind; `None` if there is none."""
+    for one in (path, *path.parents):
+        if os.path.lexists(one):
+            return None if os.path.exists(one) else one
+    return None
 
 
 def _why(fault: OSError | ValueError) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from gemini_companion.engine.errors import InvalidSettings
-from gemini_companion.settings.jsonc import JsonFault, locate, parse, position
+from gemini_companion.settings.jsonc import JsonFault, locate, parse, position, strip_comments
 from gemini_companion.settings.objects import KeyPath, spelled
 from gemini_companion.settings.places import why_unsafe
 from gemini_companion.settings.reading import read_text, shown
@@ -59,6 +59,17 @@ class Source(Protocol):
         ...
 
 
+class BlankFile(InvalidSettings):
+    """A file with nothing in it: whoever made it forbade nothing yet; or it lost what it held."""
+
+
+def _says_something(text: str) -> bool:
+    try:
+        return bool(strip_comments(text).strip())
+    except JsonFault:
+        return True
+
+
 def _remark(source: str, places: Iterable[str]) -> InvalidSettings:
     return InvalidSettings(f"{source}: nothing uses this yet, so it has no effect: {', '.join(places)}")
 
@@ -85,7 +96,8 @@ class FileSource:
         try:
             value = parse(text, doubled)
         except JsonFault as fault:
-            raise InvalidSettings(f"{self._at(fault.offset, text)}: is not valid JSON: {fault.what}") from None
+            message = f"{self._at(fault.offset, text)}: is not valid JSON: {fault.what}"
+            raise (InvalidSettings if _says_something(text) else BlankFile)(message) from None
         self._text = text
         known = [path for path in doubled if is_known(path)]
         self.clashes = frozenset(path for path in known if doubled[path] and not is_harmless(path))
