@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from gemini_companion import settings
 from gemini_companion.adapters.gemini.catalogue import GeminiCatalogue
 from gemini_companion.adapters.offline.registration import register
 from gemini_companion.adapters.watching import FileWatch
@@ -22,6 +24,7 @@ from gemini_companion.settings.masking import MASK
 from gemini_companion.settings.objects import JsonObject, merge, nested, value_at
 from gemini_companion.settings.service import SettingsService
 from gemini_companion.settings.strictness import HARMLESS, HELD, MOST_FAULTS, STRICTEST, mended
+from gemini_companion.settings.tool_rules import NAMES
 from tests.settings.test_settings_authority import EXAMPLES
 from tests.support.scripted_model import ScriptedModel
 from tests.support.settings_desk import Desk, only_problem, write
@@ -194,6 +197,81 @@ def test_a_server_with_two_answers_is_left_out(tmp_path: Path) -> None:
         ' "z": {"command": "c"}, "z": {"command": "d"}}}'
     )
     assert loaded.document["mcpServers"] == {"y": {"command": "b"}}
+
+
+@pytest.mark.parametrize(
+    ("old", "key", "value"),
+    [
+        ("excludeTools", "tools.exclude", ["glob"]),
+        ("coreTools", "tools.core", ["glob"]),
+        ("allowedTools", "tools.allowed", ["glob"]),
+        ("allowMCPServers", "mcp.allowed", ["mine"]),
+        ("excludeMCPServers", "mcp.excluded", ["theirs"]),
+        ("excludedProjectEnvVars", "advanced.excludedEnvVars", ["TOKEN"]),
+        ("maxSessionTurns", "model.maxSessionTurns", 3),
+    ],
+)
+def test_what_restricts_counts_by_the_name_that_gemini_cli_once_gave_it(
+    desk: Desk, old: str, key: str, value: object
+) -> None:
+    desk.user({old: value})
+    loaded = desk.load()
+    assert (loaded.problems, loaded.document) == ((), nested(key_path(key), value))
+    desk.user({old: {"x": 1}})
+    assert key in only_problem(desk.load()).message
+
+
+def test_exclusions_by_the_old_name_and_the_new_one_both_count(desk: Desk) -> None:
+    desk.work({"excludeTools": ["glob"], "tools": {"exclude": ["replace"]}})
+    assert desk.load(trusted=False).document == {"tools": {"exclude": ["replace", "glob"]}}
+
+
+@pytest.mark.parametrize(
+    "spelled", ["read_file", " read_file ", "Read_File", "ReadFileTool", "readfiletool", "ReadFile"]
+)
+def test_what_restricts_knows_a_tool_by_all_its_spellings(desk: Desk, spelled: str) -> None:
+    desk.user(
+        {
+            "tools": {"exclude": [spelled], "allowed": ["Read_File"]},
+            "companion": {"tools": {"rules": [{"tool": spelled, "decision": "ask"}]}},
+        }
+    )
+    rules = {(one.rule.tool, one.rule.decision) for one in desk.load().settings.tools.rules}
+    assert rules == {("read_file", "deny"), ("read_file", "ask"), ("Read_File", "allow")}
+
+
+def test_a_restriction_of_a_tool_that_nobody_knows_is_said(desk: Desk) -> None:
+    rules = [{"tool": "Bash", "decision": "deny"}, {"tool": "bosh", "decision": "allow"}]
+    desk.user({"tools": {"exclude": ["mcp_mine_x", "glob", "*"]}, "companion": {"tools": {"rules": rules}}})
+    ((_, remark),) = desk.load().remarks
+    assert remark.message.endswith(": Bash")
+
+
+@pytest.mark.parametrize(
+    ("content", "key"),
+    [
+        ({"Tools": {"exclude": ["glob"]}}, "Tools"),
+        ({"tools ": {"exclude": ["glob"]}}, "tools "),
+        ({"tools": {"Exclude": ["glob"]}}, "tools.Exclude"),
+        ({"exclude_tools": ["glob"]}, "exclude_tools"),
+        ({"companion": {"tools": {"RULES": []}}}, "companion.tools.RULES"),
+    ],
+)
+def test_a_key_that_is_one_but_for_its_spelling_is_told(desk: Desk, content: JsonObject, key: str) -> None:
+    desk.user(content)
+    assert f": {key}: has no effect" in only_problem(desk.load()).message
+
+
+def test_the_tools_that_settings_know_are_the_built_in_ones() -> None:
+    """By all their names, as their modules have them."""
+    source = Path(settings.__file__).parent.parent
+    found = set[str]()
+    for file in [*source.glob("tools/**/*.py"), *source.glob("sessions/**/*.py")]:
+        text = file.read_text("utf-8")
+        if "aliases" in text and "risk" in text:
+            found.update(re.findall(r'^    name(?:: str)? = "([a-z_]+)"', text, re.MULTILINE))
+    assert {"read_file", "recall"} <= found
+    assert found <= NAMES
 
 
 RULES_THAT_CANNOT_BE_READ: Final[list[tuple[object, list[Any]]]] = [

@@ -71,6 +71,10 @@ def _settings(env: Mapping[str, str]) -> list[Check]:
     return [
         Check(name="settings", verdict="ok", detail=files),
         *(
+            Check(name="settings", verdict="warning", detail=remark.message, hint=remark.hint)
+            for _, remark in loaded.remarks
+        ),
+        *(
             Check(name="setting", verdict="ok", detail=f"{one.key} = {shown_value(one.value)} ({place_of(one)})")
             for one in settings_in_force(loaded)
             if one.layer != "default"

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from gemini_companion.engine.errors import InvalidSettings
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.settings.authority import PERSONAL, WITHOUT_EFFECT, LayerName, is_admitted, key_path
 from gemini_companion.settings.effective import Settings, changed_keys, settle
 from gemini_companion.settings.env_files import EnvFiles
@@ -40,8 +41,9 @@ from gemini_companion.settings.places import SETTINGS_FILE, places
 from gemini_companion.settings.reading import NotAgreed, shown
 from gemini_companion.settings.schema import SettingsFile
 from gemini_companion.settings.sources import BlankFile, EditorSource, FileSource, Source, SystemFileSource
-from gemini_companion.settings.strictness import HELD, TooManyFaults, masked_texts, mended
+from gemini_companion.settings.strictness import HELD, TooManyFaults, masked_texts, mended, miswritten
 from gemini_companion.settings.telemetry import telemetry_of_environment
+from gemini_companion.settings.tool_rules import unknown_names
 from gemini_companion.settings.validation import MISFIT_LIMIT, Misfit, up_to_a_list
 
 _KEPT: Final = "Correct it and save; until then what it last held stays in force."
@@ -52,6 +54,7 @@ _HELD: Final = (
 )
 _ASKS: Final = "Correct it and save. Until then what it may forbid is not known."
 _WITHOUT: Final = "Correct it and save; until then it goes on without it, as you said."
+_NAMES: Final = "Look whether they are spelled as in the list of tools; those of servers begin with mcp_."
 _TWICE: Final = "Make it one."
 _NOT_AGREED: Final = "Until then what it held before counts."
 _NO_FLAGS: Final = "Correct the file that GEMINI_EXP names, or unset it; until then no experiment counts."
@@ -221,6 +224,9 @@ class SettingsLoader:
             problems += found
             if keys := _without_effect(layer.values):
                 remarks.append((" ".join((name, *keys)), source.remark(map(key_path, keys))))
+            if unknown := unknown_names(msgspec.convert(layer.values, SettingsFile)):
+                where = shown(source.path) if source.path else name
+                remarks.append((" ".join((name, *unknown)), InvalidSettings(_unknown(where, unknown), hint=_NAMES)))
         merged = msgspec.convert(document, SettingsFile)
         before, self._merged = self._merged, merged
         flag = self._flag(problems)
@@ -324,6 +330,7 @@ class SettingsLoader:
                 found = _hinted(source.problems(wrong), _REST)
                 if not faults:
                     found += _hinted(source.problems(source.doubled[:MISFIT_LIMIT]), _TWICE)
+                    found += _hinted(source.problems(miswritten(reading.values)[:MISFIT_LIMIT]), _REST)
                     self._last_values[name] = values
                     found += _hinted(source.problems([*overreach(reading.values, name), *taken]), _MOVE)
         if is_held:
@@ -368,6 +375,11 @@ class SettingsLoader:
             admits=lambda key: is_admitted(key, name, trusted=trusted),
         )
         return applies, [*bad, *wrong], [*refused, *taken]
+
+
+def _unknown(where: str, names: Sequence[str]) -> str:
+    told = ", ".join(map(one_line, names[:MISFIT_LIMIT]))
+    return f"{where}: restricts tools that are not built in, and so nothing unless a server has them: {told}"
 
 
 def _with_clash(fault: Misfit, source: Source) -> Misfit:

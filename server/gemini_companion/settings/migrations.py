@@ -22,6 +22,24 @@ _RENAMED: Final[tuple[tuple[str, str, Callable[[Any], Any]], ...]] = (
 )
 
 
+_AT_THE_TOP: Final[tuple[tuple[str, str], ...]] = (
+    ("allowMCPServers", "mcp.allowed"),
+    ("allowedTools", "tools.allowed"),
+    ("contextFileName", "context.fileName"),
+    ("coreTools", "tools.core"),
+    ("excludeMCPServers", "mcp.excluded"),
+    ("excludeTools", "tools.exclude"),
+    ("excludedProjectEnvVars", "advanced.excludedEnvVars"),
+    ("maxSessionTurns", "model.maxSessionTurns"),
+    ("memoryDiscoveryMaxDirs", "context.discoveryMaxDirs"),
+    ("memoryImportFormat", "context.importFormat"),
+    ("summarizeToolOutput", "model.summarizeToolOutput"),
+)
+"""Keys of the time before there were sections. A value of another type is moved, too: it may restrict, and is told."""
+OLD_NAMES: Final = tuple(old for old, _ in _AT_THE_TOP)
+_UNITED: Final = frozenset({"mcp.excluded", "tools.exclude", "advanced.excludedEnvVars"})
+"""Lists of what is excluded: both count."""
+
 _SUBAGENTS: Final[tuple[tuple[str, str], ...]] = (
     ("experimental.codebaseInvestigatorSettings", "codebase_investigator"),
     ("experimental.cliHelpAgentSettings", "cli_help"),
@@ -39,8 +57,17 @@ _OVERRIDES: Final[tuple[tuple[str, str], ...]] = (
 def migrated(layer: JsonObject) -> JsonObject:
     """The layer with old keys under their new names; where both are set the new one counts, as in Gemini CLI.
 
-    An old value of another type than it had is left where it is.
+    Of lists that exclude both count. An old value of another type than it had is left where it is.
     """
+    for old, new in _AT_THE_TOP:
+        held: Any = value_at(layer, _path(old))
+        there: Any = value_at(layer, _path(new))
+        if held is None:
+            continue
+        if new in _UNITED and isinstance(held, list) and isinstance(there, list):
+            layer = merge(without(layer, _path(old)), nested(_path(new), held))
+        else:
+            layer = _moved(layer, old, new, held)
     for old, new, convert in _RENAMED:
         held = value_at(layer, _path(old))
         if isinstance(held, bool):

@@ -15,6 +15,9 @@ _UNITED: Final[frozenset[KeyPath]] = frozenset(
     {
         ("adminPolicyPaths",),
         ("advanced", "excludedEnvVars"),
+        ("excludeMCPServers",),  # this, and two others here, by the names of earlier versions of Gemini CLI
+        ("excludeTools",),
+        ("excludedProjectEnvVars",),
         ("extensions", "disabled"),
         ("hooksConfig", "disabled"),
         ("mcp", "excluded"),

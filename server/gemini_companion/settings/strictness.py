@@ -16,6 +16,7 @@ import msgspec
 from gemini_companion.settings.authority import AUTHORITY, key_path
 from gemini_companion.settings.layers import texts_of, unprintable
 from gemini_companion.settings.masking import MASK
+from gemini_companion.settings.migrations import OLD_NAMES
 from gemini_companion.settings.objects import JsonObject, KeyPath, holds, nested, value_at, without
 from gemini_companion.settings.tool_rules import RULES
 from gemini_companion.settings.validation import Misfit, first_misfit, up_to_a_list
@@ -151,6 +152,7 @@ _NEEDS_ALL: Final = frozenset(
     }
 )
 """Lists of which no element may be missing: one that cannot be used has the key's strictest value hold."""
+_BLANKS: Final = re.compile(r"[\s_-]+")
 _WHOLE_NUMBER: Final = re.compile(r"\d{1,9}")
 
 
@@ -173,6 +175,27 @@ def with_nothing_usable(value: object, path: KeyPath) -> Any:
         return [with_nothing_usable(held, path[1:]) if at == path[0] else held for at, held in elements]
     fields = cast("JsonObject", value)
     return {key: with_nothing_usable(held, path[1:]) if key == path[0] else held for key, held in fields.items()}
+
+
+def miswritten(layer: JsonObject) -> list[Misfit]:
+    """Keys that nobody knows and that equal a setting's, or a section's, but for capitals, blanks and dashes."""
+    found: list[Misfit] = []
+    sections: dict[KeyPath, dict[str, str]] = {}
+    for key in (*AUTHORITY, *OLD_NAMES):
+        path = key_path(key)
+        for at, step in enumerate(path):
+            sections.setdefault(path[:at], {})[_plain(str(step))] = str(step)
+    for section, steps in sections.items():
+        held = value_at(layer, section)
+        for key in cast("JsonObject", held) if isinstance(held, dict) else ():
+            meant = steps.get(_plain(key))
+            if meant is not None and key not in steps.values():
+                found.append(Misfit((*section, key), f"has no effect, since it is spelled otherwise: {meant}"))
+    return found
+
+
+def _plain(key: str) -> str:
+    return _BLANKS.sub("", key).casefold()
 
 
 class TooManyFaults(ValueError):

@@ -35,6 +35,28 @@ _CLASSES: Final[Mapping[str, str]] = {
 }
 """Gemini CLI's older names, which its settings still take."""
 
+NAMES: Final[frozenset[str]] = frozenset(
+    {
+        *_CLASSES.values(),
+        "activate_skill",
+        "ask_user",
+        "diagnostics",
+        "exit_plan_mode",
+        "invoke_agent",
+        "read_background_output",
+        "recall",
+        "search_file_content",
+        "stop_background_process",
+        "write_todos",
+    }
+)
+"""The tools that are built in, by all their names."""
+_LOOSELY: Final[Mapping[str, str]] = {
+    **{name.casefold(): tool for name, tool in _CLASSES.items()},
+    **{name.removesuffix("Tool").casefold(): tool for name, tool in _CLASSES.items()},
+    **{name: name for name in NAMES},
+}
+"""By names in small letters: what restricts is meant for a tool however it is spelled."""
 
 _MODES: Final[Mapping[str, Mode]] = {"default": "ask", "auto_edit": "acceptEdits", "plan": "plan"}
 
@@ -60,7 +82,9 @@ class SettingsRule(msgspec.Struct, frozen=True, kw_only=True):
     is_own: bool = True
     """It stands under `companion.tools.rules`, where it can be taken back; not in one of Gemini CLI's lists."""
     as_written: ToolRule | None = None
-    """The rule as its file has it, where that spells the workspace folder otherwise; it is taken back by that."""
+    """The rule as its file has it, where that spells the tool or the workspace folder otherwise; it is taken back by
+    that.
+    """
 
 
 class ToolOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,7 +140,7 @@ def tool_options(
         command_seconds=ours.command_seconds or None,
         inactivity_seconds=theirs.shell.inactivity_timeout or None,
         question_seconds=ours.question_seconds,
-        core=None if theirs.core is None else frozenset(tool_rule(name, "deny").tool for name in theirs.core),
+        core=None if theirs.core is None else frozenset(tool_rule(name, "allow").tool for name in theirs.core),
         rules=rules,
         keeps_rules=not merged.security.disable_always_allow,
         may_allow_everything=not merged.security.disable_yolo_mode,
@@ -140,7 +164,7 @@ def _allows_everything(rule: ToolRule) -> bool:
 def tool_rule(text: str, decision: Decision) -> ToolRule:
     """The rule of one of Gemini CLI's entries: `write_file`, or `run_shell_command(git status)` for a prefix."""
     name, opening, rest = text.strip().partition("(")
-    tool = _CLASSES.get(name.strip(), name.strip())
+    tool = tool_name(name, decision)
     words = rest.removesuffix(")").strip()
     if not opening or not words or words == "*":
         return ToolRule(tool=tool, decision=decision)
@@ -149,6 +173,22 @@ def tool_rule(text: str, decision: Decision) -> ToolRule:
     except ValueError:
         command = tuple(words.split())
     return ToolRule(tool=tool, decision=decision, command=command)
+
+
+def tool_name(text: str, decision: Decision) -> str:
+    """The tool that a rule means; what allows has to spell its name exactly."""
+    name = text.strip()
+    return _CLASSES.get(name, name) if decision == "allow" else _LOOSELY.get(name.casefold(), name)
+
+
+def unknown_names(layer: SettingsFile) -> list[str]:
+    """Names of tools that a layer restricts, and that no built-in tool has: mistyped, or a server's."""
+    listed = (*(layer.tools.exclude or ()), *(layer.tools.confirmation_required or ()))
+    restricted = [
+        *(tool_rule(text, "deny").tool for text in listed),
+        *(tool_name(one.tool, one.decision) for one in layer.companion.tools.rules if one.decision != "allow"),
+    ]
+    return [name for name in dict.fromkeys(restricted) if name not in (*NAMES, "*") and not name.startswith("mcp_")]
 
 
 def denials(layer: JsonObject) -> JsonObject:
@@ -176,14 +216,15 @@ def _rules(layers: Iterable[tuple[str, SettingsFile]], real_path: Callable[[str]
             command = None if one.command is None else tuple(one.command)
             folder = None if one.workspace is None else real_path(one.workspace)
             rule = ToolRule(
-                tool=one.tool,
+                tool=tool_name(one.tool, one.decision),
                 decision=one.decision,
                 path=one.path,
                 command=command,
                 exact=one.exact and command is not None,
                 workspace=folder,
             )
-            written = None if folder == one.workspace else msgspec.structs.replace(rule, workspace=one.workspace)
+            as_written = msgspec.structs.replace(rule, tool=one.tool, workspace=one.workspace)
+            written = None if as_written == rule else as_written
             yield SettingsRule(rule=rule, source=source, as_written=written)
         yield from _listed(layer.tools.exclude or (), "deny", source)
         if layer.tools.allowed is not None:
