@@ -64,7 +64,7 @@ def migrated(layer: JsonObject) -> JsonObject:
         there: Any = value_at(layer, _path(new))
         if held is None:
             continue
-        if new in _UNITED and isinstance(held, list) and isinstance(there, list):
+        if new in _UNITED and all(isinstance(one, list) for one in (held, there)):
             layer = merge(without(layer, _path(old)), nested(_path(new), held))
         else:
             layer = _moved(layer, old, new, held)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,17 @@ if TYPE_CHECKING:
     from gemini_companion.settings.service import SettingsService
     from gemini_companion.wiring.telemetry import TelemetrySwitch
     from gemini_companion.wiring.watches import Watches
+
+
+class _Shown(logging.Handler):
+    """Shows people what is logged: an ignore file that cannot be gone by is found in many places, on any thread."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._show(record.getMessage())
 
 
 class Daemon:
@@ -125,6 +137,8 @@ class Daemon:
                 on_environment=self._on_environment,
             )
             warn = self._warn_from_thread()
+            self._ignore_files = _Shown(warn)
+            logging.getLogger("gemini_companion.adapters.workspace.ignore").addHandler(self._ignore_files)
             self._vault = build_vault(self._env, lambda: settings.current, notify=warn)
             self._store = open_store(
                 data_directory(self._env),
@@ -221,6 +235,7 @@ class Daemon:
         if self._hosts:
             self._on_workspace()
             return
+        logging.getLogger("gemini_companion.adapters.workspace.ignore").removeHandler(self._ignore_files)
         self._settings.close()
         self._memory.close()
         self._commands.close()

@@ -264,9 +264,29 @@ async def test_an_ignore_file_that_is_too_large_hides_its_folder_and_says_so(
     expected = f"ignored by {name}, which is too large to be read"
     assert await reason(write(ws / "big" / "deep" / "b.py"), ws) == expected
     assert await reason(write(ws / "small" / "a.py"), ws) is None
-    assert caplog.text.count("everything in its folder is ignored until it is shorter") == 1
+    assert caplog.text.count("Everything in its folder is ignored until you shorten it") == 1
     write(ws / "big" / name, "*.x")
     assert await reason(ws / "big" / "deep" / "b.py", ws) is None
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".geminiignore"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+async def test_an_ignore_file_is_read_by_its_byte_order_mark(ws: Path, name: str, encoding: str):
+    (ws / name).write_bytes("private/\r\nb.py\r\n".encode(encoding))  # as PowerShell's `>` writes it
+    assert await reason(write(ws / "private" / "a.py"), ws) == f"ignored by {name}"
+    assert await reason(write(ws / "b.py"), ws) == f"ignored by {name}"
+    assert await reason(write(ws / "a.py"), ws) is None
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".geminiignore"])
+@pytest.mark.parametrize("data", ["private/\n".encode("utf-16-le"), b"\xff\xfea", b"a\0b\n"])
+async def test_an_ignore_file_that_is_no_text_hides_its_folder_and_says_so(
+    ws: Path, caplog: pytest.LogCaptureFixture, name: str, data: bytes
+):
+    (ws / name).write_bytes(data)
+    assert await reason(write(ws / "a.py"), ws) == f"ignored by {name}, which is no text that can be read"
+    assert await reason(ws / "a.py", ws)
+    assert caplog.text.count("Everything in its folder is ignored until you save it as UTF-8") == 1
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -3,7 +3,8 @@
 A `Scope` is a directory with all the rules that apply in it: those of its own ignore files, of every directory above it
 up to the workspace folder or, where that lies in a git repository, to the repository's top, and of the repository's
 `info/exclude`. Entries are tested one level at a time, so that nothing inside a hidden directory can be re-included.
-The two kinds of files are evaluated separately: what either hides is hidden. A file that is too large to be read hides
+The two kinds of files are evaluated separately: what either hides is hidden. A file is UTF-8, or what its byte order
+mark says; names in it that are no UTF-8 are bytes, as in git. One that is too large, or that is no text, hides
 everything in its directory: a repository cannot buy its way past an ignore file, nor keep the daemon busy with one.
 """
 
@@ -15,7 +16,8 @@ import threading
 from typing import NamedTuple, TypeAlias
 
 from gemini_companion.adapters.workspace.patterns import Place, Rules, TooLarge
-from gemini_companion.adapters.workspace.reading import read_bytes
+from gemini_companion.adapters.workspace.reading import BOMS, read_bytes
+from gemini_companion.engine.escapes import one_line
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +26,9 @@ _MAX_CACHED = 4_096
 _MAX_CACHED_BYTES = 1 << 22
 
 _Stamp: TypeAlias = tuple[int, int, int]
+
+_told: set[tuple[str, _Stamp]] = set()
+"""Files that people were told of, each as it was."""
 
 
 class _Level(NamedTuple):
@@ -39,13 +44,13 @@ class Scope(NamedTuple):
     path: str
     git: tuple[_Level, ...] = ()
     gemini: tuple[_Level, ...] = ()
-    too_large: str | None = None
-    """The kind of an ignore file, here or above, that is too large to be read."""
+    unusable: str | None = None
+    """An ignore file, here or above, that cannot be gone by: its kind, and why."""
 
     def hidden_by(self, name: str, *, is_folder: bool) -> str | None:
         """The kind of ignore file that hides an entry of this directory, `None` if none does."""
-        if self.too_large:
-            return f"{self.too_large}, which is too large to be read"
+        if self.unusable:
+            return self.unusable
         for kind, levels in ((".gitignore", self.git), (".geminiignore", self.gemini)):
             for rules, place in reversed(levels):
                 verdict = rules.verdict(place, name, is_folder=is_folder)
@@ -56,11 +61,15 @@ class Scope(NamedTuple):
         return None
 
 
+class _Unusable(NamedTuple):
+    why: str
+
+
 class IgnoreFiles:
     """The ignore files of this machine, compiled once and again after a change. Threads may share it."""
 
     def __init__(self) -> None:
-        self._compiled: dict[str, tuple[_Stamp, Rules | None]] = {}
+        self._compiled: dict[str, tuple[_Stamp, Rules | _Unusable]] = {}
         self._size = 0
         self._lock = threading.Lock()
 
@@ -91,24 +100,22 @@ class IgnoreFiles:
     def _with_own_rules(self, scope: Scope) -> Scope:
         git = [*scope.git]
         gemini = [*scope.gemini]
-        too_large = scope.too_large
+        unusable = scope.unusable
         exclude = _exclude_file(os.path.join(scope.path, ".git"))
         for path, kind, levels in (
             (exclude, "info/exclude of git", git),
             (os.path.join(scope.path, ".gitignore"), ".gitignore", git),
             (os.path.join(scope.path, ".geminiignore"), ".geminiignore", gemini),
         ):
-            try:
-                rules = self._rules(path) if path else None
-            except TooLarge:
-                too_large = too_large or kind
-            else:
-                if rules:
-                    levels.append(_Level(rules, rules.top))
-        return scope._replace(git=tuple(git), gemini=tuple(gemini), too_large=too_large)
+            rules = self._rules(path) if path else None
+            if isinstance(rules, _Unusable):
+                unusable = unusable or f"{kind}, which {rules.why}"
+            elif rules:
+                levels.append(_Level(rules, rules.top))
+        return scope._replace(git=tuple(git), gemini=tuple(gemini), unusable=unusable)
 
-    def _rules(self, path: str) -> Rules | None:
-        """The rules of a file, `None` if there is none that can be read. Raises `TooLarge`."""
+    def _rules(self, path: str) -> Rules | _Unusable | None:
+        """The rules of a file, `None` if there is none that can be read."""
         try:
             status = os.stat(path)
         except (OSError, ValueError):
@@ -120,28 +127,40 @@ class IgnoreFiles:
             data = read_bytes(path, _MAX_FILE + 1)
             if data is None:
                 return None
-            known = (stamp, _compile(path, data))
+            known = (stamp, _compile(path, data, stamp))
             with self._lock:
                 if len(self._compiled) >= _MAX_CACHED or self._size >= _MAX_CACHED_BYTES:
                     self._compiled.clear()
                     self._size = 0
                 self._compiled[path] = known
                 self._size += len(data)
-        if known[1] is None:
-            raise TooLarge(path)
         return known[1]
 
 
-def _compile(path: str, data: bytes) -> Rules | None:
-    """The rules in an ignore file; `None` if it is too large, which is said once for each version of it."""
+def _compile(path: str, data: bytes, stamp: _Stamp) -> Rules | _Unusable:
+    """The rules in an ignore file; or that it has none to go by, which is said once for each version of it."""
+    why, cure = "is too large to be read", "shorten it"
     try:
         if len(data) <= _MAX_FILE:
-            return Rules(data.decode("utf-8", "surrogateescape"))  # as the names of files are
-        problem = f"over {_MAX_FILE // 1024:,} KiB"
+            return Rules(_decoded(data))
+        problem = f"has over {_MAX_FILE // 1024:,} KiB"
     except TooLarge as fault:
-        problem = str(fault)
-    logger.warning("%s has %s: everything in its folder is ignored until it is shorter", path, problem)
-    return None
+        problem = f"has {fault}"
+    except ValueError:
+        why, cure, problem = "is no text that can be read", "save it as UTF-8", "is no text that can be read"
+    if (path, stamp) not in _told:
+        _told.add((path, stamp))
+        logger.warning("%s %s. Everything in its folder is ignored until you %s.", one_line(path), problem, cure)
+    return _Unusable(why)
+
+
+def _decoded(data: bytes) -> str:
+    """The text of an ignore file. Raises `ValueError` if it is none."""
+    mark, encoding = next((known for known in BOMS if data.startswith(known[0])), (b"", "utf-8"))
+    text = data[len(mark) :].decode(encoding, "surrogateescape" if encoding == "utf-8" else "strict")
+    if "\0" in text:  # no name has one: it is UTF-16 without a mark, or no text at all
+        raise ValueError("a NUL")
+    return text  # what is no UTF-8 as in the names of files
 
 
 def _entered(levels: tuple[_Level, ...], name: str) -> tuple[_Level, ...]:

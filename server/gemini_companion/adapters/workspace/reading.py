@@ -8,7 +8,7 @@ import stat
 
 from gemini_companion.engine.edits.encoding import decoded
 
-_BOMS = (
+BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it starts with
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -51,7 +51,7 @@ def read_text(path: str, limit: int) -> str | None:
     data = read_bytes(path, size)
     if data is None:
         return None
-    mark, encoding = next((known for known in _BOMS if data.startswith(known[0])), (b"", "utf-8"))
+    mark, encoding = next((known for known in BOMS if data.startswith(known[0])), (b"", "utf-8"))
     if not mark and b"\0" in data:
         return None
     data = data[len(mark) :]
