@@ -209,3 +209,44 @@ async def test_folders_inside_each_other_are_searched_once(search: RipgrepSearch
     write(root / "sub/a", "needle\n")
     found = await search.grep("needle", [str(root), str(root / "sub")], options=SearchOptions())
     assert [line.number for line in found.lines] == [1]
+
+
+def made(strange: str, path: Path) -> None:
+    """What is no file of rules, in the place of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if strange == "pipe":
+        os.mkfifo(path)
+    elif strange == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.touch()
+        os.truncate(path, 1 << 33)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such files here")
+@pytest.mark.parametrize("strange", ["pipe", "device", "huge"])
+@pytest.mark.parametrize("place", [".gitignore", "a/b/.gitignore", "a/.git/info/exclude"])
+async def test_an_ignore_file_that_is_none_keeps_no_search_waiting(
+    search: RipgrepSearch, root: Path, strange: str, place: str
+):
+    write(root / "n.txt", "needle\n")
+    write(root / "c" / "hidden.txt", "needle\n")
+    write(root / "c" / ".gitignore", "hidden.txt\n")
+    made(strange, root / place)
+    hides_all = strange == "huge"
+    found = await grep(search, root, "needle")
+    assert "ended after" not in found.note
+    assert [line.path for line in found.lines] == ([] if hides_all and place == ".gitignore" else ["n.txt"])
+    listed = [os.path.basename(path) for path in await search.files("**/*.txt", [str(root)])]
+    assert listed == ([] if hides_all and place == ".gitignore" else ["n.txt"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such files here")
+async def test_a_pipe_that_comes_later_keeps_one_search_waiting_at_most(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("gemini_companion.adapters.search.ripgrep.SECONDS", 1.0)
+    search = RipgrepSearch(DiskWorkspace())
+    write(root / "n.txt", "needle\n")
+    assert await paths(search, root, "needle") == ["n.txt"]
+    os.mkfifo(root / ".gitignore")
+    assert "ended after" in (await grep(search, root, "needle")).note
+    assert await paths(search, root, "needle") == ["n.txt"]

@@ -16,6 +16,8 @@ from gemini_companion.tools.paths import parts_below
 from gemini_companion.tools.ports import SearchOptions
 
 _MOST_BEFORE_EXCLUSION: Final = 2_000
+_MOST_RULES: Final = 1 << 20
+"""Bytes of an ignore file: larger ones are not gone by, and not read."""
 _CONTEXT: Final = 50
 """Lines around a match, at most."""
 _COMMON: Final = (
@@ -99,8 +101,11 @@ class Wanted:
         ]
 
 
-def lines_of(wanted: Wanted, base: str | None, root: str = "") -> list[str]:
-    """The command that searches below a folder or in a file; in its input if `base` is `None`."""
+def lines_of(wanted: Wanted, base: str | None, root: str = "", *, reads_rules: bool = True) -> list[str]:
+    """The command that searches below a folder or in a file; in its input if `base` is `None`.
+
+    Without `reads_rules` this and the others open no `.gitignore` but the root's own, if that is a file.
+    """
     program = [wanted.program or "rg", *_COMMON]
     if base is None:
         wanted = Wanted(
@@ -111,19 +116,19 @@ def lines_of(wanted: Wanted, base: str | None, root: str = "") -> list[str]:
             enough=wanted.enough,
         )
         return [*program, *wanted.arguments(), "--", "-"]
-    return [*program, *_ignore_files(root), *wanted.arguments(), "--", _below(root, base)]
+    return [*program, *_ignore_files(root, reads_rules), *wanted.arguments(), "--", _below(root, base)]
 
 
-def names_of(program: str, root: str, base: str) -> list[str]:
+def names_of(program: str, root: str, base: str, *, reads_rules: bool = True) -> list[str]:
     """The command that lists the files below a folder, with a NUL behind each."""
-    return [program, *_COMMON, "--files", "--null", *_ignore_files(root), "--", _below(root, base)]
+    return [program, *_COMMON, "--files", "--null", *_ignore_files(root, reads_rules), "--", _below(root, base)]
 
 
-def not_utf8(wanted: Wanted, base: str, root: str) -> list[str]:
+def not_utf8(wanted: Wanted, base: str, root: str, *, reads_rules: bool = True) -> list[str]:
     """The command that lists the files that have bytes which no text in UTF-8 has, with a NUL behind each."""
     return [
         *(wanted.program or "rg", *_COMMON, "--files-with-matches", "--null", "--max-filesize=20M"),
-        *_ignore_files(root),
+        *_ignore_files(root, reads_rules),
         *_kinds(wanted.options.include),
         *("-e", _NOT_UTF8, "--", _below(root, base)),
     ]
@@ -141,10 +146,11 @@ def _below(root: str, base: str) -> str:
     return os.path.join(os.curdir, *parts_below(base, root))
 
 
-def _ignore_files(root: str) -> Sequence[str]:
+def _ignore_files(root: str, reads_rules: bool) -> Sequence[str]:
     """Rules that ripgrep would not know of: `.geminiignore`, and the root's own where only a part of it is searched."""
     names = [os.path.join(root, name) for name in (".geminiignore", ".gitignore")]
-    return [f"--ignore-file={name}" for name in names if os.path.isfile(name)]
+    named = [f"--ignore-file={name}" for name in names if os.path.isfile(name) and os.path.getsize(name) < _MOST_RULES]
+    return named if reads_rules else ["--no-ignore-vcs", "--no-ignore-exclude", *named]
 
 
 def _kinds(include: str | None) -> Sequence[str]:

@@ -21,6 +21,7 @@ from gemini_companion.adapters.search.confirming import bytes_of, has_lines
 from gemini_companion.adapters.search.program import ripgrep, running
 from gemini_companion.adapters.search.records import CUT, Records, Seen
 from gemini_companion.adapters.workspace import DiskWorkspace
+from gemini_companion.adapters.workspace.ignore import IgnoreFiles
 from gemini_companion.adapters.workspace.path_globs import Glob
 from gemini_companion.engine.edits.encoding import decoded, that_have
 from gemini_companion.engine.escapes import one_line
@@ -32,6 +33,10 @@ from gemini_companion.tools.tool import ToolRefusal
 SECONDS: Final = 30.0
 """A search that takes longer is ended, and what it found by then is given."""
 _MOST_UNSAVED: Final = 20
+_LOOK_SECONDS: Final = 3.0
+"""How long ignore files are looked for that are none."""
+_LOOK_AGAIN: Final = 60.0
+"""After so many seconds, or after a search that was ended."""
 _BATCH: Final = 256
 """Files that the workspace is asked about at once."""
 _MOST_LISTED: Final = 500_000
@@ -62,6 +67,8 @@ class RipgrepSearch:
         self._workspace = workspace
         self._find_program = find_program
         self._monotonic = monotonic
+        self._looks: dict[str, tuple[float, bool]] = {}
+        """By folder: when its ignore files were looked at, and whether ripgrep may open them."""
 
     async def grep(
         self,
@@ -94,6 +101,7 @@ class RipgrepSearch:
                 for root in _searched_roots(folders, within):
                     files += await self._grep_root(wanted, root, folders, within, frozenset(buffers), notes)
         except TimeoutError:
+            self._looks.clear()
             notes.append(f"The search was ended after {SECONDS:.0f} seconds; there may be more.")
         if options.exclude:
             await self._exclude(wanted, folders[0], files, notes)
@@ -124,9 +132,9 @@ class RipgrepSearch:
                         if glob.matches(below) and not any(each.matches(below) for each in excluded):
                             found[path] = None
         except TimeoutError:  # what is there and was not reached must not be taken for missing
+            self._looks.clear()
             raise ToolRefusal(
-                f"The files could not be listed within {SECONDS:.0f} seconds. Search in a folder further down; a pipe"
-                " in the place of a .gitignore keeps a search waiting, too."
+                f"The files could not be listed within {SECONDS:.0f} seconds. Search in a folder further down."
             ) from None
         newest = await asyncio.to_thread(lambda: sorted(found, key=_changed_at, reverse=True))
         shown: list[str] = []
@@ -147,13 +155,28 @@ class RipgrepSearch:
             return [path for path in paths if innermost(path, [base]) is not None]
         names: list[bytes] = []
         rest = b""
-        async with running(names_of(program, root, base), cwd=root) as run:
+        async with running(names_of(program, root, base, reads_rules=await self._reads_rules(base)), cwd=root) as run:
             async for piece in run.pieces():
                 *whole, rest = (rest + piece).split(b"\0")
                 names += whole
                 if len(names) > _MOST_LISTED:
                     break
         return [_joined(root, name) for name in names]
+
+    async def _reads_rules(self, base: str) -> bool:
+        """Whether ripgrep may open the ignore files below a folder: of a pipe or a device it would read for ever.
+
+        Otherwise it looks into what git ignores too, and the workspace leaves that out.
+        """
+        now = self._monotonic()
+        known = self._looks.get(base)
+        if known is None or now - known[0] > _LOOK_AGAIN:
+            until = now + _LOOK_SECONDS
+            found = await asyncio.to_thread(IgnoreFiles().has_strange, base, lambda: self._monotonic() > until)
+            if len(self._looks) > _BATCH:
+                self._looks.clear()
+            known = self._looks[base] = (now, not found)
+        return known[1]
 
     async def _grep_root(
         self,
@@ -172,7 +195,9 @@ class RipgrepSearch:
         kept: list[_File] = []
         pending: list[_File] = []
         matches = 0
-        async with aclosing(self._matches(wanted, root, lines_of(wanted, base, root), given, notes)) as found:
+        reads_rules = wanted.program is None or await self._reads_rules(base)
+        program = lines_of(wanted, base, root, reads_rules=reads_rules)
+        async with aclosing(self._matches(wanted, root, program, given, notes)) as found:
             async for lines in found:
                 path = _joined(root, lines[0].path)
                 if path in unsaved or not wanted.includes(path, base):
@@ -240,10 +265,11 @@ class RipgrepSearch:
         for root in _searched_roots(folders, within):
             base = within.path if within is not None else root
             names = b""
+            reads_rules = await self._reads_rules(base)
             try:
                 async with (
                     asyncio.timeout(max(0.0, until - self._monotonic())),
-                    running(not_utf8(wanted, base, root), cwd=root) as run,
+                    running(not_utf8(wanted, base, root, reads_rules=reads_rules), cwd=root) as run,
                 ):
                     async for piece in run.pieces():
                         names += piece

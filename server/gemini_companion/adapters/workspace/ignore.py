@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 import threading
+from collections import deque
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from gemini_companion.adapters.workspace.patterns import Place, Rules, TooLarge
@@ -97,6 +100,22 @@ class IgnoreFiles:
             )
         )
 
+    def has_strange(self, folder: str, until: Callable[[], bool]) -> bool:
+        """Whether below a folder stands what git would take for rules and is no file, or one that nobody reads whole.
+
+        What git hides below the folder is not looked at, nor what is left when `until` says so. Blocks.
+        """
+        pending = deque([self._with_own_rules(Scope(folder))])
+        while pending and not until():
+            scope = pending.popleft()._replace(gemini=(), unusable=None)
+            exclude = _exclude_file(os.path.join(scope.path, ".git"))
+            if any(path and _is_strange(path) for path in (os.path.join(scope.path, ".gitignore"), exclude)):
+                return True
+            for name in _folders_in(scope.path):
+                if name != ".git" and not scope.hidden_by(name, is_folder=True):
+                    pending.append(self.enter(scope, name))
+        return False
+
     def _with_own_rules(self, scope: Scope) -> Scope:
         git = [*scope.git]
         gemini = [*scope.gemini]
@@ -161,6 +180,22 @@ def _decoded(data: bytes) -> str:
     if "\0" in text:  # no name has one: it is UTF-16 without a mark, or no text at all
         raise ValueError("a NUL")
     return text  # what is no UTF-8 as in the names of files
+
+
+def _is_strange(path: str) -> bool:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    return (not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode)) or status.st_size > _MAX_FILE
+
+
+def _folders_in(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as found:
+            return [entry.name for entry in found if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
 
 
 def _entered(levels: tuple[_Level, ...], name: str) -> tuple[_Level, ...]:
