@@ -227,3 +227,16 @@ async def settled(spoken: Editor) -> None:
     spoken.notify("workspace/didChangeConfiguration", {"settings": {"geminiCompanion": {}}})
     listed = await spoken.ask("gemini/settings", {})
     assert not listed.get("problems")
+
+
+@pytest.mark.parametrize("content", [b"private/\0\n", b"a\n" * 20_000])
+async def test_an_ignore_file_that_cannot_be_gone_by_is_told_to_the_person(
+    tmp_path: Path, workspace: Path, content: bytes
+) -> None:
+    (workspace / ".geminiignore").write_bytes(content)
+    (workspace / "a.txt").write_text("x", "utf-8")
+    async with editor(server_environment(tmp_path, GEMINI_MODEL="offline"), workspace) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "What is in @a.txt?"})
+        async with asyncio.timeout(PATIENCE):
+            while not any("Everything in its folder is ignored" in told for told in spoken.messages):
+                await asyncio.sleep(0)
