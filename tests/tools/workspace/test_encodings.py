@@ -193,6 +193,61 @@ async def test_a_new_file_with_a_letter_that_its_declared_encoding_lacks_is_refu
     assert not (root / "a.txt").exists()
 
 
+@pytest.mark.parametrize("tool", ["write_file", "replace"])
+@pytest.mark.parametrize(
+    ("text", "was", "old", "new", "now"),
+    [
+        ('<?xml version="1.0" encoding="ISO-8859-1"?>\n<a>é</a>\n', "latin-1", "ISO-8859-1", "UTF-8", "utf-8"),
+        ('<?xml version="1.0" encoding="UTF-8"?>\n<a>é</a>\n', "utf-8", "UTF-8", "ISO-8859-1", "latin-1"),
+        ('<?xml version="1.0" encoding="UTF-8"?>\n<a>é</a>\n', "utf-8", "UTF-8", "UTF-16", "utf-16"),
+        ('<?xml version="1.0" encoding="UTF-16"?>\n<a>é</a>\n', "utf-16", "UTF-16", "UTF-8", "utf-8"),
+        ('<meta charset="windows-1252">\n<p>é€</p>\n', "cp1252", "windows-1252", "utf-8", "utf-8"),
+        ("# -*- coding: utf-8 -*-\ns='é'\n", "utf-8", "utf-8", "latin-1", "latin-1"),
+        ("# -*- coding: gbk -*-\ns='编码'\n", "gbk", "gbk", "utf-8", "utf-8"),
+        ("# coding: latin-1\ns='é'\n", "latin-1", "# coding: latin-1\n", "", "utf-8"),
+    ],
+)
+async def test_a_file_that_says_another_encoding_of_itself_is_written_in_that(
+    root: Path, tool: str, text: str, was: str, old: str, new: str, now: str
+) -> None:
+    path = write(root / "a.txt", text.encode(was))
+    desk, after = Desk(root), text.replace(old, new)
+    await desk.call("read_file", file_path="a.txt")
+    how: dict[str, Any] = {"content": after} if tool == "write_file" else {"old_string": old, "new_string": new}
+    _, _, proposal = await desk.propose(tool, file_path="a.txt", **how)
+    assert "changes its encoding" in " ".join(proposal.warnings)
+    assert "as its text says" in (await desk.call(tool, file_path="a.txt", **how)).output
+    assert path.read_bytes() == after.encode(now)
+    assert (await desk.call("read_file", file_path="a.txt")).output == after
+
+
+@pytest.mark.parametrize(
+    ("data", "old", "new", "reason"),
+    [
+        ("# coding: utf-8\n# Ж\n".encode(), "utf-8", "latin-1", "which has no"),
+        (f"x\n{TEXTS['cp1252']}".encode("cp1252"), "x", "// coding: utf-8", "is guessed"),
+        (b"x\n", "x", "a\0b", "NUL"),
+        (b"# coding: latin-1\ns='\xe9'\n", "\xe9", "Ã©", "would not be read as this text again"),
+    ],
+)
+async def test_what_would_not_be_read_as_it_is_written_is_refused_with_the_reason(
+    root: Path, data: bytes, old: str, new: str, reason: str
+) -> None:
+    path = write(root / "a.txt", data)
+    with pytest.raises(ToolRefusal, match=reason):
+        await Desk(root).call("replace", file_path="a.txt", old_string=old, new_string=new)
+    assert path.read_bytes() == data
+
+
+async def test_an_open_file_does_not_change_its_encoding_for_an_editor_would_not_know(root: Path) -> None:
+    desk, text = Desk(root), "# coding: latin-1\ns='é'\n"
+    path = write(root / "a.py", text.encode("latin-1"))
+    desk.editor.open(path, text, is_dirty=False)
+    with pytest.raises(ToolRefusal, match="close it"):
+        await desk.call("replace", file_path="a.py", old_string="latin-1", new_string="utf-8")
+    assert path.read_bytes() == text.encode("latin-1")
+
+
 async def test_a_read_only_file_is_asked_about_and_stays_so(root: Path) -> None:
     desk = Desk(root)
     path = write(root / "locked.txt", "original\n")

@@ -60,10 +60,11 @@ class Text(msgspec.Struct, frozen=True, kw_only=True):
     encoded: Encoded = Encoded()
 
 
-def decoded(data: bytes, declared: str = "") -> Text | None:
+def decoded(data: bytes, declared: str = "", *, otherwise: str = "") -> Text | None:
     """The whole file as text; `None` if it is no text. What comes back encodes to exactly these bytes.
 
-    `declared` is the encoding that is said to be that of the file, from outside of it; the file's own word wins.
+    `declared` is the encoding that is said to be that of the file, from outside of it; the file's own word wins. Where
+    nothing says it, it is read in the one that it has `otherwise`, or it is guessed.
     """
     mark, encoding = next((known for known in _MARKS if data.startswith(known[0])), (b"", None))
     if encoding is not None:
@@ -84,6 +85,8 @@ def decoded(data: bytes, declared: str = "") -> Text | None:
     looked_at = data[:_LOOKED_AT]
     if len(looked_at) - len(looked_at.translate(None, _CONTROLS)) > _CONTROL_SHARE * len(looked_at):
         return None
+    if otherwise:
+        return next(_texts(data, (otherwise,)), None)
     guessed = next(_texts(data, (*_guesses(data), "latin-1")))
     return msgspec.structs.replace(guessed, encoded=msgspec.structs.replace(guessed.encoded, is_guessed=True))
 
@@ -175,15 +178,43 @@ def _texts(data: bytes, names: Iterable[str]) -> Iterator[Text]:
 def of_new_text(text: str, declared: str = "") -> Encoded:
     """How a file that is made is written: as it says itself, as `.editorconfig` says of it, or as UTF-8."""
     said = usable(_said(text[:_LOOKED_AT].encode("utf-8", "replace")))
-    if said is not None and said not in _WIDE:
-        return Encoded(encoding=said)
-    if declared.lower() == "utf-8-bom":
+    if said in _WIDE and not text.startswith("<?xml"):
+        said = None  # HTML and code that say so are not: what says it is ASCII
+    if said is None and declared.lower() == "utf-8-bom":
         return Encoded(mark=codecs.BOM_UTF8)
-    known = usable(declared) or "utf-8"
+    known = said or usable(declared) or "utf-8"
     if known not in _WIDE:
         return Encoded(encoding=known)
     known = known if known.endswith(("-le", "-be")) else f"{known}-le"  # the codec without it writes a mark of its own
     return Encoded(encoding=known, mark=next(mark for mark, name in _MARKS if name == known))
+
+
+def of_changed_text(text: str, before: Text, declared: str = "") -> Encoded:
+    """How a file's changed text is written: as it was, or as a new file where it says otherwise of itself than before.
+
+    By its mark a file is known whatever it says, unless it says a new thing. UTF-8 that said a wrong thing stays UTF-8.
+    """
+    was = before.encoded
+    old, new = (usable(_said(each[:_LOOKED_AT].encode("utf-8", "replace"))) for each in (before.text, text))
+    if old == new or (new is None and was.mark) or (new in _WIDE and was.encoding in _WIDE):
+        return was
+    made = of_new_text(text, declared)
+    if made.encoding == was.encoding:
+        return msgspec.structs.replace(was, is_guessed=was.is_guessed and new is None)
+    return made
+
+
+def reads_back(data: bytes, text: str, encoded: Encoded, declared: str = "") -> bool:
+    """Whether the bytes of a text are read as exactly that text, by whoever reads the file next.
+
+    What was found from outside (an editor's text) counts where the bytes say nothing else; a guess has to come out the
+    same again, for what was added is in it.
+    """
+    found = decoded(data, declared, otherwise="" if encoded.is_guessed else encoded.encoding)
+    if found is None:
+        return False
+    mark = "" if encoded.mark or not found.encoded.mark else "\ufeff"  # a text that begins with its own
+    return mark + found.text == text
 
 
 def encode(text: str, encoded: Encoded) -> bytes:

@@ -8,7 +8,14 @@ from typing import Any, Final
 import msgspec
 
 from gemini_companion.engine.edits.diffs import counts, file_diff, text_diff
-from gemini_companion.engine.edits.encoding import Encoded, encode, of_new_text
+from gemini_companion.engine.edits.encoding import (
+    Encoded,
+    Text,
+    encode,
+    of_changed_text,
+    of_new_text,
+    reads_back,
+)
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.history.tool_entries import MAX_VERSION
@@ -36,6 +43,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     after: str
     """With its own line endings."""
     encoded: Encoded = Encoded()
+    declared: str = ""
+    """The encoding that is said to be the file's, from outside of it."""
     notes: tuple[str, ...] = ()
     """For the model, once it is done."""
 
@@ -69,7 +78,46 @@ async def text_now(place: Place, context: ToolContext) -> Loaded | None:
 async def new_file(place: Place, text: str, context: ToolContext) -> Change:
     """A file that is to be made."""
     declared = await context.ports.files.charset(place)
-    return Change(place=place, before=None, after=text, encoded=of_new_text(text, declared))
+    return Change(place=place, before=None, after=text, encoded=of_new_text(text, declared), declared=declared)
+
+
+async def changed(
+    place: Place, before: Loaded, after: str, context: ToolContext, notes: tuple[str, ...] = ()
+) -> Change:
+    """Another text for a file; one that says another thing of its encoding is written in that. Raises `ToolRefusal`."""
+    was = before.encoded
+    declared = before.disk.charset if before.disk is not None else ""
+    encoded = of_changed_text(after, Text(text=before.text, encoded=was), declared)
+    if encoded != was:  # of UTF-8 nobody asked what is declared for it
+        declared = await context.ports.files.charset(place)
+        encoded = of_changed_text(after, Text(text=before.text, encoded=was), declared)
+    change = Change(place=place, before=before, after=after, encoded=encoded, declared=declared, notes=notes)
+    if not await asyncio.to_thread(is_converted, change):
+        return change
+    if was.is_guessed:
+        raise ToolRefusal(
+            f"{place.shown} is read as {was.encoding}, which is guessed, and the new text says {encoded.encoding}."
+            " Nothing was written. Leave what it says of its encoding as it is, or ask the user to name the charset in"
+            " a .editorconfig first."
+        )
+    if context.ports.editor.buffer(place.path) is not None:
+        raise ToolRefusal(
+            f"The new text of {place.shown} says that it is in {encoded.encoding}, and the user's editor has the file"
+            f" open in {was.encoding} and would save it so. Nothing was written. Ask the user to close it there first."
+        )
+    note = f"It is in {encoded.encoding} now, as its text says; it was in {was.encoding}."
+    return msgspec.structs.replace(change, notes=(*notes, note))
+
+
+def is_converted(change: Change) -> bool:
+    """Whether the file's text is in another encoding than it was, in other bytes. Raises `ToolRefusal`."""
+    before = change.before
+    if before is None or before.disk is None or change.encoded.encoding == before.encoded.encoding:
+        return False
+    try:
+        return encode(change.after, before.encoded) != _data(change)
+    except UnicodeEncodeError:
+        return True
 
 
 async def proposal_of(
@@ -88,7 +136,10 @@ async def proposal_of(
             " Change only the lines around it, with replace."
         )
     if not (change.encoded.is_guessed and context.ports.editor.buffer(place.path) is not None):
-        _data(change)  # of an open file the editor knows the encoding
+        await asyncio.to_thread(_data, change)  # of an open file the editor knows the encoding
+    if before is not None and await asyncio.to_thread(is_converted, change):
+        told = f"from {before.encoded.encoding} to {change.encoded.encoding}"
+        warnings = (*warnings, f"{place.shown} changes its encoding {told}, as its new text says.")
     asks: list[str] = []
     if before is not None and before.disk is not None and not before.disk.mode & 0o222:
         asks.append("it is read-only")
@@ -141,7 +192,7 @@ async def carried_out(change: Change, context: ToolContext, done: str, seen: See
             f"{place.shown} has unsaved edits in the editor, which did not take this one. Nothing was changed."
         )
     else:
-        data = _data(change)
+        data = await asyncio.to_thread(_data, change)
         expected = before.disk.digest if before is not None and before.disk is not None else None
         await context.ports.files.write(place, data, expected=expected)
     after = with_line_feeds(change.after)
@@ -187,7 +238,7 @@ async def _onto_disk(change: Change, context: ToolContext) -> str:
         )
     if await context.ports.editor.save(place.path):
         return "It is in the user's editor, which has the file open, and saved."
-    data = _data(change)
+    data = await asyncio.to_thread(_data, change)
     try:
         await context.ports.files.write(place, data, expected=before.disk.digest)
     except ToolRefusal:  # the editor has saved it by itself, or somebody else has written it
@@ -241,9 +292,11 @@ def _masked_diff(before: str, after: str) -> str:
 
 
 def _data(change: Change) -> bytes:
-    """The bytes that the file is to have. Raises `ToolRefusal` if its encoding has none for a character."""
+    """The bytes that the file is to have. Raises `ToolRefusal` if its encoding has none for a character, or if they
+    would not be read as this text again.
+    """
     try:
-        return encode(change.after, change.encoded)
+        data = encode(change.after, change.encoded)
     except UnicodeEncodeError as lacking:
         sign, name = change.after[lacking.start], change.encoded.encoding
         told = f"{name}, by a guess (a .editorconfig can name its charset)" if change.encoded.is_guessed else name
@@ -251,3 +304,14 @@ def _data(change: Change) -> bytes:
             f"{change.place.shown} is in {told}, which has no {one_line(sign)!r} (U+{ord(sign):04X}). Nothing was"
             f" written. Use characters that {name} has, or ask the user to convert the file to UTF-8 first."
         ) from None
+    if not reads_back(data, change.after, change.encoded, change.declared):
+        why = (
+            "a text with a NUL is taken for binary"
+            if "\0" in change.after
+            else "what it says of its encoding in its first lines, a .editorconfig, or the rest of it, says otherwise"
+        )
+        raise ToolRefusal(
+            f"{change.place.shown} would not be read as this text again if it were written in"
+            f" {change.encoded.encoding}: {why}. Nothing was written."
+        )
+    return data

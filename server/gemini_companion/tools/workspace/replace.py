@@ -18,6 +18,7 @@ from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, Tool
 from gemini_companion.tools.workspace.changing import (
     Change,
     carried_out,
+    changed,
     changed_since,
     file_to_change,
     is_as_before,
@@ -133,7 +134,7 @@ class Replace:
             notes.append(
                 "The file indents these lines otherwise than old_string did; new_string was indented likewise."
             )
-        return Change(place=place, before=before, after=made.after, encoded=before.encoded, notes=tuple(notes))
+        return await changed(place, before, made.after, context, tuple(notes))
 
 
 def _made(text: str, old: str, new: str, several: bool) -> _Made | NoMatch:

@@ -15,6 +15,7 @@ from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, Tool
 from gemini_companion.tools.workspace.changing import (
     Change,
     carried_out,
+    changed,
     changed_since,
     file_to_change,
     is_as_before,
@@ -73,7 +74,7 @@ class WriteFile:
         warnings: tuple[str, ...] = ()
         if self._seen.last(context, place) is None:
             warnings = ("The model has not read this file before.",)
-        change = Change(place=place, before=before, after=after, encoded=before.encoded)
+        change = await changed(place, before, after, context)
         return await proposal_of(change, "Overwrite", context, seen=self._seen, warnings=warnings)
 
     async def run(self, args: WriteFileArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
