@@ -91,6 +91,11 @@ def signs_back(text: str) -> str:
     return _ESCAPE.sub(lambda found: sign if _ODD.match(sign := _sign(found)) else found[0], text)
 
 
+def bytes_back(text: str) -> str:
+    r"""A text with the bytes that are no UTF-8, which `for_model` writes out as `\udce9`, as the halves they are."""
+    return re.sub(r"\\u(dc[89a-f][0-9a-f])", lambda found: chr(int(found[1], 16)), text)
+
+
 def one_line(name: str) -> str:
     """A name or a path as it is shown, on one line: line breaks, control signs, those that turn the direction of
     writing or show nothing, and bytes that are no text are written out.

@@ -193,6 +193,54 @@ async def test_a_new_file_with_a_letter_that_its_declared_encoding_lacks_is_refu
     assert not (root / "a.txt").exists()
 
 
+STRAY = ("# Größe und Äpfel, Straße\n" * 5).encode() + b"caf\xe9 = 1\n" + "ende größe\n".encode()
+
+
+async def test_utf_8_with_a_stray_byte_is_utf_8_and_keeps_the_byte(root: Path) -> None:
+    desk = Desk(root)
+    path = write(root / "a.py", STRAY)
+    shown = (await desk.call("read_file", file_path="a.py")).output
+    assert shown == STRAY.decode("utf-8", "surrogateescape")  # which a model gets as `caf\\udce9`
+    _, _, proposal = await desk.propose("replace", file_path="a.py", old_string="ende größe", new_string="ende ü→")
+    assert (proposal.asks, proposal.warnings) == ("", ())
+    assert proposal.diff is not None
+    proposal.diff.encode()
+    assert "caf\\udce9 = 1\n" in (proposal.new_content or "")
+    await desk.call("replace", file_path="a.py", old_string="ende größe", new_string="ende ü→")
+    assert path.read_bytes() == STRAY.replace("größe\n".encode(), "ü→\n".encode())
+    await desk.call("replace", file_path="a.py", old_string="caf", new_string="Ärger_caf")
+    assert "\nÄrger_caf".encode() + b"\xe9 = 1\n" in path.read_bytes()
+    await desk.call("replace", file_path="a.py", old_string="caf\\udce9 = 1", new_string="caf\\udce9 = 2")
+    assert b"_caf\xe9 = 2\n" in path.read_bytes()
+    await desk.call(
+        "write_file",
+        file_path="a.py",
+        content=f"{STRAY.decode(errors='backslashreplace')}x\n".replace("\\xe9", "\\udce9"),
+    )
+    assert path.read_bytes() == STRAY + b"x\n"
+    await desk.call("replace", file_path="a.py", old_string="caf\\udce9", new_string="café")
+    assert path.read_bytes() == STRAY.replace(b"caf\xe9", "café".encode()) + b"x\n"
+
+
+async def test_an_editor_that_has_no_stray_bytes_does_not_save_over_them(root: Path) -> None:
+    desk = Desk(root)
+    path = write(root / "a.py", STRAY)
+    desk.editor.open(path, STRAY.decode("utf-8", "replace"), is_dirty=False)
+    await desk.call("replace", file_path="a.py", old_string="ende größe", new_string="ende ü")
+    assert path.read_bytes() == STRAY.replace("größe\n".encode(), "ü\n".encode())
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("program", [None, "slow"])
+async def test_letters_are_found_in_utf_8_with_a_stray_byte(root: Path, program: str | None) -> None:
+    write(root / "a.py", STRAY)
+    desk = Desk(root, find_program=(lambda: None) if program else None)
+    found = (await desk.call("grep_search", pattern="größe|= 1")).output
+    assert "guessed" not in found
+    assert "ende größe" in found
+    assert "caf\udce9 = 1" in found
+
+
 @pytest.mark.parametrize("tool", ["write_file", "replace"])
 @pytest.mark.parametrize(
     ("text", "was", "old", "new", "now"),

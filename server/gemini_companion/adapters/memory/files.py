@@ -18,6 +18,7 @@ from gemini_companion.engine.edits.diffs import file_diff
 from gemini_companion.engine.edits.encoding import Encoded, decoded, encode
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.errors import InvalidInput, StorageFault
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.memory.saving import with_fact
 from gemini_companion.engine.memory.tiers import MemoryFile, Scope
 from gemini_companion.sessions.memory.port import MemoryEdit, MemoryRead, MemoryWish, SavedScope, Stamp
@@ -77,8 +78,10 @@ class DiskMemoryFiles:
                 )
             before, encoded, digest = text.text, text.encoded, disk.digest
         after = with_fact(before or "", fact)
-        old = None if before is None else with_line_feeds(before)
-        diff = await asyncio.to_thread(file_diff, old, with_line_feeds(after), os.path.basename(path), lines=None)
+        old = None if before is None else with_line_feeds(well_formed(before))
+        diff = await asyncio.to_thread(
+            file_diff, old, with_line_feeds(well_formed(after)), os.path.basename(path), lines=None
+        )
         try:
             data = encode(after, encoded)
         except UnicodeEncodeError:
@@ -87,8 +90,8 @@ class DiskMemoryFiles:
             path=place.path,
             root=place.root or "",
             shown=path,
-            before=before,
-            after=after,
+            before=None if before is None else well_formed(before),
+            after=well_formed(after),
             diff=diff,
             digest=digest,
             data=data,

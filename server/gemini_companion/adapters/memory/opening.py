@@ -8,6 +8,7 @@ from typing import Final
 from gemini_companion.adapters.files.folder import Strayed, held
 from gemini_companion.engine.edits.encoding import decoded
 from gemini_companion.engine.edits.lines import with_line_feeds
+from gemini_companion.engine.escapes import for_model
 from gemini_companion.settings.obeyed import MOST_BYTES, gate
 from gemini_companion.tools.paths import parts_below
 
@@ -66,7 +67,7 @@ def text_of(data: bytes) -> tuple[str, bool]:
     text = decoded(data)
     if text is None:
         raise Unreadable("it is no text")
-    return with_line_feeds(text.text), is_cut
+    return for_model(with_line_feeds(text.text)), is_cut
 
 
 def _read(descriptor: int, limit: int) -> bytes:

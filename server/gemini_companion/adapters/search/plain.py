@@ -46,25 +46,28 @@ def read(path: bytes) -> "bytes | None":
 
 def search(path: str, data: bytes, pattern: "re.Pattern[str]", wish: "dict[str, Any]") -> None:
     """Write the records of one file."""
-    encoding = "utf-8"
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError:
-        encoding = "latin-1"
-        text = data.decode(encoding)
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
+    written = data.split(b"\n")
+    if written[-1] == b"":
+        written.pop()
+    lines = [text_of(line) for line in written]
     records = list(matches(lines, pattern, wish))
     if records:
         write({"type": "begin", "data": {"path": {"text": path}}})
         for kind, number in records:
             line = lines[number]
-            as_bytes = encoding != "utf-8" and not line.isascii()  # as ripgrep writes what is no UTF-8
-            shown = {"bytes": base64.b64encode(line.encode(encoding)).decode()} if as_bytes else {"text": line}
+            is_text = written[number] == line.encode()  # what is no UTF-8 is written as ripgrep writes it
+            shown = {"text": line} if is_text else {"bytes": base64.b64encode(written[number]).decode()}
             data_of_line = {"path": {"text": path}, "lines": shown, "line_number": number + 1}
             write({"type": kind, "data": data_of_line})
         write({"type": "end", "data": {"path": {"text": path}}})
+
+
+def text_of(line: bytes) -> str:
+    """A line in UTF-8, or with a sign for each of its bytes."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        return line.decode("latin-1")
 
 
 def matches(lines: "list[str]", pattern: "re.Pattern[str]", wish: "dict[str, Any]") -> "Iterator[tuple[str, int]]":

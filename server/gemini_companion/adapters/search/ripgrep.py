@@ -323,7 +323,7 @@ def _is_confirmed(file: _File, folders: Sequence[str]) -> bool:
 
 def _in(line: Seen, encoding: str) -> Seen:
     whole = line.text.removesuffix(CUT)
-    text = whole.encode("latin-1").decode(encoding, "replace")
+    text = whole.encode("latin-1").decode(encoding, "surrogateescape" if encoding == "utf-8" else "replace")
     return msgspec.structs.replace(line, text=text + line.text[len(whole) :])
 
 
@@ -363,8 +363,8 @@ def _read_otherwise(
     for path in paths:
         data, charset = bytes_of(path, folders)
         text = decoded(data, charset) if data else None
-        if text is None:
-            continue
+        if text is None or text.encoded.has_strays:
+            continue  # ripgrep knows the letters around such bytes
         if text.encoded.is_guessed and not any(word in text.text for word in words):
             likelier = next(that_have(data, words), None)
             if likelier is None:

@@ -2,7 +2,8 @@
 
 What a file is written in is known by its byte order mark, because it is UTF-8, by what it says of itself in its first
 lines, by what is declared for it (`.editorconfig`), or by the text that an editor has of it. Else it is guessed, by
-charset-normalizer, and whoever writes it asks first.
+charset-normalizer, and whoever writes it asks first. A few bytes that are no UTF-8 do not make another encoding of a
+file that is UTF-8 everywhere else.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ LEGACY: Final = (
 )
 """What text files are in that are neither UTF-8 nor UTF-16: what is guessed is among these, of equally
 likely ones the first."""
+_VALID_TO_STRAY: Final = 9
+"""Signs of several bytes, for each byte that is none, of what is still UTF-8: of pairs of letters in another encoding
+at most every fifth happens to be such a sign, so that nine of ten never are.
+"""
+_STRAY: Final = re.compile("[\udc80-\udcff]")
 _ASCII: Final = bytes((*range(0x20, 0x7F), 9, 10, 13))
 _WIDE: Final = frozenset({"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,39}")
@@ -51,6 +57,8 @@ class Encoded(msgspec.Struct, frozen=True, kw_only=True):
     """The byte order mark, if it has one."""
     is_guessed: bool = False
     """Nothing says that it is so."""
+    has_strays: bool = False
+    """It is UTF-8 but for single bytes, each of which is half of a surrogate pair in the text, as in names of files."""
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +88,8 @@ def decoded(data: bytes, declared: str = "", *, otherwise: str = "") -> Text | N
         pass
     else:  # ASCII is what is declared, for what may be written into it
         return (next(_texts(data, named), None) if data.isascii() else None) or Text(text=text)
+    if (known := _with_strays(data, 1 if "utf-8" in named else _VALID_TO_STRAY)) is not None:
+        return known
     if (known := next(_texts(data, named), None)) is not None:
         return known
     looked_at = data[:_LOOKED_AT]
@@ -219,7 +229,7 @@ def reads_back(data: bytes, text: str, encoded: Encoded, declared: str = "") -> 
 
 def encode(text: str, encoded: Encoded) -> bytes:
     """The bytes of a text. Raises `UnicodeEncodeError` if the encoding has no bytes for one of its characters."""
-    return encoded.mark + text.encode(encoded.encoding)
+    return encoded.mark + text.encode(encoded.encoding, "surrogateescape" if encoded.has_strays else "strict")
 
 
 def _read(data: bytes, encoding: str) -> str | None:
@@ -228,6 +238,18 @@ def _read(data: bytes, encoding: str) -> str | None:
         return text if text.encode(encoding) == data else None
     except (UnicodeError, ValueError):
         return None
+
+
+def _with_strays(data: bytes, least: int) -> Text | None:
+    """UTF-8 with bytes that are none; `least` valid signs beyond ASCII for each of them."""
+    text = data.decode("utf-8", "surrogateescape")
+    strays = len(_STRAY.findall(text))
+    valid = len(text) - len(text.encode("ascii", "ignore")) - strays
+    looked_at = data[:_LOOKED_AT]
+    has_controls = len(looked_at) - len(looked_at.translate(None, _CONTROLS)) > _CONTROL_SHARE * len(looked_at)
+    if valid < least * strays or has_controls:
+        return None
+    return Text(text=text, encoded=Encoded(has_strays=True))
 
 
 def _without_mark(data: bytes) -> Text | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gemini_companion.engine.changes.plan import Kind, State
-from gemini_companion.sessions.tools.changes_versions import Look, Version, text_of
+from gemini_companion.sessions.tools.changes_versions import Look, Version, can_be_in_editor, text_of
 from gemini_companion.tools.ports import EditorPort, FileSystem
 from gemini_companion.tools.tool import ToolRefusal
 from gemini_companion.tools.workspace.changing import not_made
@@ -88,7 +88,11 @@ async def _write(seen: Look, now: Version | None, state: State, files: FileSyste
     place, expected = seen.place, now.digest if now is not None else None
     if seen.is_open and seen.shown is not None and seen.shown.data != state.data:
         text = text_of(state.data)
-        answer = "unable" if text is None else await editor.apply_edit(place.path, text, _LABEL)
+        answer = (
+            "unable"
+            if text is None or not can_be_in_editor(state.data)
+            else await editor.apply_edit(place.path, text, _LABEL)
+        )
         if refusal := not_made(answer, place.shown):
             raise refusal
         if answer == "made":

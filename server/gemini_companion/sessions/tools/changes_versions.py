@@ -126,6 +126,8 @@ def on_disk(text: str, like: Version | None) -> bytes:
         if encoded is not None:
             return like.data  # whatever the editor read it as
     encoded = known.encoded if known is not None else Encoded()
+    if encoded.has_strays and like is not None and like.data is not None and like.data.decode(errors="replace") == text:
+        return like.data  # as an editor shows such bytes
     try:
         return encode(text, encoded)
     except UnicodeEncodeError:
@@ -133,9 +135,17 @@ def on_disk(text: str, like: Version | None) -> bytes:
 
 
 def text_of(data: bytes) -> str | None:
-    """The text of a file's bytes; `None` if it is none."""
+    """The text of a file's bytes as an editor has it; `None` if it is none."""
     found = decoded(data)
-    return None if found is None else found.text
+    if found is None:
+        return None
+    return data.decode("utf-8", "replace") if found.encoded.has_strays else found.text
+
+
+def can_be_in_editor(data: bytes) -> bool:
+    """Whether an editor that has the text writes these bytes: it knows none that are no text."""
+    found = decoded(data)
+    return found is not None and not found.encoded.has_strays
 
 
 def kept(versions: Iterable[Version | None]) -> list[bytes]:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from gemini_companion.engine.edits.diffs import file_diff
 from gemini_companion.engine.edits.encoding import decoded
 from gemini_companion.engine.edits.lines import with_line_feeds
-from gemini_companion.engine.escapes import one_line
+from gemini_companion.engine.escapes import one_line, well_formed
 from gemini_companion.settings.obeyed import MOST_BYTES, Made, Watch
 from gemini_companion.tools.guarded import may_be_allowed
 from gemini_companion.tools.paths import innermost, shown_path
@@ -80,7 +80,7 @@ def _text_of(data: bytes) -> str | None:
     """A file as text, also where it has signs that no text has: whoever reads a `.env` file goes by what is behind."""
     text = decoded(data)
     if text is not None:
-        return with_line_feeds(text.text)
+        return with_line_feeds(well_formed(text.text))
     try:
         return with_line_feeds(data.decode("utf-8"))
     except UnicodeError:

@@ -17,7 +17,7 @@ from gemini_companion.engine.edits.encoding import (
     reads_back,
 )
 from gemini_companion.engine.edits.lines import with_line_feeds
-from gemini_companion.engine.escapes import one_line
+from gemini_companion.engine.escapes import one_line, well_formed
 from gemini_companion.engine.history.tool_entries import MAX_VERSION
 from gemini_companion.engine.ide_context.secrets import mask_secrets
 from gemini_companion.tools.documents import EditAnswer
@@ -149,8 +149,9 @@ async def proposal_of(
         warnings = (*warnings, f"{place.shown} is written as {change.encoded.encoding}, which is guessed. {_DECLARE}")
     is_executable = before is not None and before.disk is not None and bool(before.disk.mode & 0o111)
     guard = context.ports.guard(place.path, place.root or "", is_executable=is_executable)
-    old_text = None if old is None else with_line_feeds(old)
-    diff = await asyncio.to_thread(file_diff, old_text, with_line_feeds(change.after), place.shown, lines=None)
+    after = well_formed(change.after)
+    old_text = None if old is None else with_line_feeds(well_formed(old))
+    diff = await asyncio.to_thread(file_diff, old_text, with_line_feeds(after), place.shown, lines=None)
     touched = Touched(
         path=place.path,
         how="write",
@@ -162,7 +163,7 @@ async def proposal_of(
         title=f"{verb} {place.shown}",
         touched=(touched,),
         path=place.path,
-        new_content=change.after,
+        new_content=after,
         diff=diff,
         warnings=(*((f"{place.shown}: {guard}.",) if guard else ()), *warnings),
         irreversible=_irreversible(before),
@@ -182,7 +183,12 @@ async def carried_out(change: Change, context: ToolContext, done: str, seen: See
     buffer = context.ports.editor.buffer(place.path)
     if buffer is not None and buffer.is_dirty and (before is None or buffer.text != before.text):
         raise _refused(place.shown)  # it was typed in while the file was looked at: the edit would take that back
-    answer = "unable" if buffer is None else await context.ports.editor.apply_edit(place.path, change.after, done)
+    has_strays = change.encoded.has_strays and buffer is not None and not buffer.is_dirty  # an editor has no such bytes
+    answer = (
+        "unable"
+        if buffer is None or has_strays
+        else await context.ports.editor.apply_edit(place.path, change.after, done)
+    )
     if refusal := not_made(answer, place.shown):
         raise refusal
     if answer == "made":
@@ -270,7 +276,7 @@ def corrected(proposal: Proposal, content: str) -> tuple[dict[str, Any], str]:
     model is told of it.
     """
     change: Change = proposal.state
-    proposed, given = with_line_feeds(change.after), with_line_feeds(content)
+    proposed, given = (with_line_feeds(well_formed(each)) for each in (change.after, content))
     args = {"file_path": change.place.path, "content": content}
     if proposed == given:
         return args, ""
@@ -288,7 +294,7 @@ def _irreversible(before: Loaded | None) -> str:
 
 
 def _masked_diff(before: str, after: str) -> str:
-    return mask_secrets(text_diff(before, after, lines=_DIFF_LINES))[0]
+    return mask_secrets(text_diff(well_formed(before), well_formed(after), lines=_DIFF_LINES))[0]
 
 
 def _data(change: Change) -> bytes:

@@ -9,7 +9,7 @@ import msgspec
 
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.edits.rewriting import rewritten
-from gemini_companion.engine.escapes import well_formed
+from gemini_companion.engine.escapes import bytes_back, well_formed
 from gemini_companion.tools.counting import counted
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.changing import (
@@ -70,6 +70,8 @@ class WriteFile:
                 f"{place.shown} has changed since you last read it, and your text would undo that. Nothing was written."
                 f" What has changed:\n{since}\nCall again with a text that has these changes, or use replace."
             )
+        if before.encoded.has_strays:
+            content = bytes_back(content)
         after = await asyncio.to_thread(rewritten, before.text, content)
         warnings: tuple[str, ...] = ()
         if self._seen.last(context, place) is None:
