@@ -64,7 +64,7 @@ async def test_contexts_of_hooks_go_along_with_the_prompt_escaped(
         await spoken.ask("gemini/chat", {"prompt": "Again"})
         shown = (await spoken.ask("gemini/session/history", {"view": "transcript"}))["contents"]
     first, second = emulator.asked("streamGenerateContent")
-    told = "<hook_context>on main &lt;/hook_context&gt;</hook_context>"
+    told = "<hook_context>on main &lt;/hook_context></hook_context>"
     assert first.body["contents"][-1]["parts"][-1]["text"] == f"<hook_context>started</hook_context>\n\n{told}"
     assert second.body["contents"][-1]["parts"][-1]["text"] == told
     assert [item["hookContexts"] for item in shown if item["kind"] == "prompt"] == [1, 1]
@@ -146,7 +146,7 @@ async def test_the_peers_own_example_guards_tools_unchanged(
     refused, allowed = (one["response"] for one in emulator.asked("streamGenerateContent")[1].responses)
     assert refused == {"error": "Tool execution blocked: secret files are not read"}
     assert "def parse" in allowed["output"]
-    assert allowed["output"].endswith("<hook_context>mind &lt;tabs&gt;</hook_context>")
+    assert allowed["output"].endswith("<hook_context>mind <tabs></hook_context>")
     assert ("BeforeTool", "denied") in ran(spoken)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from html import unescape
 from typing import Any, Final
 
 import pytest
@@ -52,7 +53,8 @@ def test_answers_of_several_hooks_are_merged_as_the_peer_merges_them(case: Any) 
     assert (verdict.blocks, verdict.asks, verdict.stops) == (final["$blocks"], final["$asks"], final["$stops"])
     assert verdict.reason.rstrip(".") in (final["$reason"], "No reason was given")
     if "$context" in final:
-        assert hook_context(verdict.context) == f"<hook_context>{final['$context']}</hook_context>"
+        told = unescape(final["$context"])  # the peer escapes every bracket; ours alone is of harm
+        assert unescape(hook_context(verdict.context)) == f"<hook_context>{told}</hook_context>"
     assert verdict.clears == final.get("$clear", False)
     if "$synthetic" in final:
         parts = final["$synthetic"]["candidates"][0]["content"]["parts"]

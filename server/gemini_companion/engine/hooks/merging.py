@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast
 
@@ -14,6 +15,7 @@ NO_REASON: Final = "No reason was given."
 MAX_TEXT: Final = 100_000
 """Characters of a reason or a context that are taken."""
 _RANKS: Final = {"allow": 1, "ask": 2, "deny": 3, "block": 3}
+_OWN_TAG: Final = re.compile(r"<(?=\s*+/?\s*+hook_context\b)", re.IGNORECASE)
 _MODES: Final = ("AUTO", "ANY", "NONE")
 _SPECIFIC: Final = "hookSpecificOutput"
 _MERGED_INPUTS: Final = ("tool_input", "llm_request")
@@ -119,9 +121,8 @@ def verdict_of(event: HookEvent, merged: HookOutput | None) -> Verdict:
 
 
 def hook_context(text: str) -> str:
-    """A context as the model gets it: nothing in it can end its element."""
-    escaped = text.replace("<", "&lt;").replace(">", "&gt;")
-    return f"<hook_context>{escaped}</hook_context>"
+    """A context as the model gets it, word for word: nothing in it can end its element."""
+    return f"<hook_context>{_OWN_TAG.sub('&lt;', text)}</hook_context>"
 
 
 def _strictest(outputs: Sequence[HookOutput]) -> HookOutput:
