@@ -212,3 +212,13 @@ async def test_a_file_is_parsed_again_only_after_it_has_changed(
     file.write_text("prompt = 'yy'", "utf-8")
     assert (await files.read(places.wish())).files[0].prompt == "yy"
     assert len(parsed) == 2
+
+
+async def test_a_nul_does_not_cost_a_command_or_a_skill(places: Places) -> None:
+    (places.own / "odd.toml").write_bytes(b'prompt = "a\0b"\n')
+    folder = places.home / ".gemini" / "skills" / "odd"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_bytes(SKILL.format("odd").encode() + b"a\0b\n")
+    read = await places.commands()
+    assert ([one.name for one in read.files], read.problems) == (["odd"], ())
+    assert r"a\x00b" in (await places.skills())["odd"].body

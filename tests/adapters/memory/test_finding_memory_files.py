@@ -235,3 +235,14 @@ async def test_a_fact_goes_into_no_file_outside_of_the_project(desk: Desk):
     with pytest.raises(InvalidInput, match="no workspace folder"):
         await desk.files.edit("fact", "project", msgspec.structs.replace(desk.wish, folders=()))
     assert outside.read_text("utf-8") == "out"
+
+
+async def test_a_few_signs_that_are_no_text_do_not_cost_a_memory_file(desk: Desk):
+    desk.write("GEMINI.md", b"a\0b: use tabs\n")
+    letters = "Größe, Äpfel, Straße: " * 3
+    desk.write("a/GEMINI.md", f"{letters}caf".encode() + b"\xe9\n")
+    desk.write("b/GEMINI.md", b"\x7fELF\0\0\0\0\0\0\0\0 x\n")
+    found = await desk.read()
+    assert r"a\x00b: use tabs" in found["GEMINI.md"].text
+    assert rf"{letters}caf\udce9" in found["a/GEMINI.md"].text
+    assert found["b/GEMINI.md"].problem == "not read: it is no text"

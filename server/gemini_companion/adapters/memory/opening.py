@@ -6,9 +6,9 @@ import os
 from typing import Final
 
 from gemini_companion.adapters.files.folder import Strayed, held
-from gemini_companion.engine.edits.encoding import decoded
+from gemini_companion.engine.edits.encoding import decoded, with_nuls
 from gemini_companion.engine.edits.lines import with_line_feeds
-from gemini_companion.engine.escapes import for_model
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.settings.obeyed import MOST_BYTES, gate
 from gemini_companion.tools.paths import parts_below
 
@@ -56,18 +56,25 @@ def read_below(root: str, path: str) -> tuple[str, bool]:
         raise Unreadable((getattr(fault, "strerror", "") or "it cannot be read").lower()) from None
     if reason := gate.refusal(path, data, size):
         raise Withheld(reason)
-    return text_of(data[: MAX_BYTES + 1])
+    return text_of(data[: MAX_BYTES + 1], is_toml=path.endswith(".toml"))
 
 
-def text_of(data: bytes) -> tuple[str, bool]:
-    """The text of at most `MAX_BYTES` of a file, whole lines if it is cut, and whether it is. Raises `Unreadable`."""
+def text_of(data: bytes, *, is_toml: bool = False) -> tuple[str, bool]:
+    """The text of at most `MAX_BYTES` of a file, whole lines if it is cut, and whether it is. Raises `Unreadable`.
+
+    NULs and bytes that are no text are written out; for TOML, in whose strings an escape is a sign, as it has them.
+    """
     is_cut = len(data) > MAX_BYTES
     if is_cut:
         data = data[: data.rfind(b"\n", 0, MAX_BYTES) + 1] or data[:MAX_BYTES]
-    text = decoded(data)
+    known = decoded(data)
+    text = with_nuls(data) if known is None else known.text
     if text is None:
         raise Unreadable("it is no text")
-    return for_model(with_line_feeds(text.text)), is_cut
+    text = with_line_feeds(text)
+    if is_toml:
+        return text.replace("\0", "\\u0000"), is_cut
+    return well_formed(text.replace("\0", "\\x00")), is_cut
 
 
 def _read(descriptor: int, limit: int) -> bytes:

@@ -101,6 +101,15 @@ def decoded(data: bytes, declared: str = "", *, otherwise: str = "") -> Text | N
     return msgspec.structs.replace(guessed, encoded=msgspec.structs.replace(guessed.encoded, is_guessed=True))
 
 
+def with_nuls(data: bytes) -> str | None:
+    """A text in UTF-8 that would be one without its few NULs, as it is; `None` for any other."""
+    text = decoded(data.replace(b"\0", b""))
+    is_utf_8 = text is not None and text.encoded.encoding == "utf-8" and not text.encoded.mark
+    if not is_utf_8 or data.count(b"\0") > 1 + len(data) // 50:
+        return None
+    return data.decode("utf-8", "surrogateescape")
+
+
 def is_unknown(data: bytes) -> bool:
     """Whether the bytes alone do not say what they are written in: all ASCII, or no UTF-8."""
     if data.isascii():
