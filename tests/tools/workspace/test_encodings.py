@@ -318,6 +318,19 @@ async def test_a_file_of_nothing_is_filled_and_one_of_something_names_write_file
         await desk.call("replace", file_path="full.py", old_string="", new_string="x")
 
 
+async def test_lines_that_carriage_returns_alone_end_are_replaced_and_written_anew(root: Path) -> None:
+    desk = Desk(root)
+    path = write(root / "mac.txt", b"one\rtwo\rthree\r")
+    await desk.call("replace", file_path="mac.txt", old_string="one\ntwo", new_string="1\n2\n2b")
+    assert path.read_bytes() == b"1\r2\r2b\rthree\r"
+    await desk.call("replace", file_path="mac.txt", old_string="1\r2", new_string="1\r3")
+    assert path.read_bytes() == b"1\r3\r2b\rthree\r"
+    await desk.call("write_file", file_path="mac.txt", content="four\nfive\n")
+    assert path.read_bytes() == b"four\rfive\r"
+    with pytest.raises(ToolRefusal, match="1: four"):
+        await desk.call("replace", file_path="mac.txt", old_string="four\nsix", new_string="x")
+
+
 async def test_a_text_is_replaced_as_it_was_shown_with_its_escapes(root: Path) -> None:
     path = write(root / "a.log", b"\x1b[31mred\x1b[0m\n")
     await Desk(root).call("replace", file_path="a.log", old_string=r"\x1b[31mred", new_string=r"\x1b[32mgreen")

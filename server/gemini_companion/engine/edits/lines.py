@@ -1,7 +1,7 @@
 """Line endings: a text as its lines with line feeds alone, and where each place of that is in the text itself.
 
 A line ends with a line feed, or with a carriage return and a line feed. A carriage return that stands alone is a
-character like any other.
+character like any other, but in a text that has no line feed at all: there it ends the lines (`ends_with_cr`).
 """
 
 from __future__ import annotations
@@ -88,6 +88,11 @@ class LineFeedView:
     def line(self, at: int) -> int:
         """The number of the line that a place of the view is in, from 1."""
         return self.text.count(LF, 0, at) + 1
+
+
+def ends_with_cr(text: str) -> bool:
+    """Whether carriage returns alone end the lines of a text."""
+    return "\r" in text and LF not in text
 
 
 def with_line_feeds(text: str) -> str:

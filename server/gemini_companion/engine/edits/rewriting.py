@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Final
 
-from gemini_companion.engine.edits.lines import CRLF, LF, LineFeedView, with_line_feeds
+from gemini_companion.engine.edits.lines import CRLF, LF, LineFeedView, ends_with_cr, with_line_feeds
 
 _MOST_COMPARED: Final = 250_000
 """Lines of the one text times lines of the other, without those that both begin and end with."""
@@ -17,6 +17,8 @@ def rewritten(old: str, new: str) -> str:
 
     Where `old` ends its last line, so does what comes back.
     """
+    if ends_with_cr(old):
+        return rewritten(old.replace("\r", LF), new.replace("\r", LF) if LF not in new else new).replace(LF, "\r")
     view = LineFeedView(old)
     wanted = with_line_feeds(new)
     if view.text.endswith(LF) and wanted and not wanted.endswith(LF):

@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from gemini_companion.engine.edits.lines import LineFeedView, with_line_feeds
+from gemini_companion.engine.edits.lines import LF, LineFeedView, ends_with_cr, with_line_feeds
 from gemini_companion.engine.edits.matching import MAX_SPANS, Match, NoMatch, Span, find, trimmed
 from gemini_companion.engine.edits.nearest import TAB, nearest, shown
 from gemini_companion.engine.escapes import signs_back, well_formed
@@ -138,6 +138,10 @@ class Replace:
 
 
 def _made(text: str, old: str, new: str, several: bool) -> _Made | NoMatch:
+    if ends_with_cr(text):
+        lines = text.replace("\r", LF)
+        made = _made(lines, old.replace("\r", LF), new.replace("\r", LF), several)
+        return made if isinstance(made, NoMatch) else made._replace(after=made.after.replace(LF, "\r"))
     view = LineFeedView(text)
     match = find(view.text, old, new, several=several)
     if isinstance(match, NoMatch) and match.reason == "absent" and (meant := signs_back(old)) != old:
@@ -165,7 +169,7 @@ def _lines(view: LineFeedView, match: Match) -> list[int]:
 
 def _explained(why: NoMatch, text: str, old: str, new: str, place: Place, since: str) -> str:
     """What the model is told where nothing is replaced; secrets are masked."""
-    text = with_line_feeds(text)
+    text = text.replace("\r", LF) if ends_with_cr(text) else with_line_feeds(text)
     lead = f"Nothing was changed in {place.shown}:"
     if why.reason == "blank":
         return (
