@@ -246,3 +246,10 @@ async def test_a_few_signs_that_are_no_text_do_not_cost_a_memory_file(desk: Desk
     assert r"a\x00b: use tabs" in found["GEMINI.md"].text
     assert rf"{letters}caf\udce9" in found["a/GEMINI.md"].text
     assert found["b/GEMINI.md"].problem == "not read: it is no text"
+
+
+async def test_a_fact_with_which_a_file_would_be_guessed_otherwise_makes_it_utf_8(desk: Desk):
+    path = desk.write("GEMINI.md", "Règle: utiliser des tabulations\n".encode("cp1252"))
+    await desk.files.write(await desk.files.edit("ß Ä Ö Ü", "project", desk.wish))
+    assert "Règle" in path.read_text("utf-8")
+    assert "ß Ä Ö Ü" in (await desk.read())["GEMINI.md"].text

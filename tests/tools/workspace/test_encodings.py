@@ -275,6 +275,7 @@ async def test_a_file_that_says_another_encoding_of_itself_is_written_in_that(
         ("# coding: utf-8\n# Ж\n".encode(), "utf-8", "latin-1", "which has no"),
         (f"x\n{TEXTS['cp1252']}".encode("cp1252"), "x", "// coding: utf-8", "is guessed"),
         (b"x\n", "x", "a\0b", "NUL"),
+        ("Règle: x\n".encode("cp1252"), "x", "ß Ä Ö Ü", "the guess would be another"),
         (b"# coding: latin-1\ns='\xe9'\n", "\xe9", "Ã©", "would not be read as this text again"),
     ],
 )

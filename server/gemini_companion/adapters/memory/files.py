@@ -15,7 +15,7 @@ from gemini_companion.adapters.memory.opening import MAX_BYTES
 from gemini_companion.adapters.workspace.disk import DiskWorkspace
 from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.engine.edits.diffs import file_diff
-from gemini_companion.engine.edits.encoding import Encoded, decoded, encode
+from gemini_companion.engine.edits.encoding import Encoded, decoded, encode, reads_back
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.errors import InvalidInput, StorageFault
 from gemini_companion.engine.escapes import well_formed
@@ -84,6 +84,8 @@ class DiskMemoryFiles:
         )
         try:
             data = encode(after, encoded)
+            if not reads_back(data, after, encoded):
+                data = encode(after, Encoded())  # the guess would be another one with the fact
         except UnicodeEncodeError:
             data = encode(after, Encoded())
         return MemoryEdit(

@@ -314,6 +314,9 @@ def _data(change: Change) -> bytes:
         why = (
             "a text with a NUL is taken for binary"
             if "\0" in change.after
+            else "that is guessed, and with the new text the guess would be another (ask the user to name its charset"
+            " in a .editorconfig)"
+            if change.encoded.is_guessed
             else "what it says of its encoding in its first lines, a .editorconfig, or the rest of it, says otherwise"
         )
         raise ToolRefusal(
