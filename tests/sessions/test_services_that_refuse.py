@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, RefusedPart, Unauthenticated
+from gemini_companion.engine.history.content import Content, model_text
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.engine.history.model_call import ModelCallEntry
-from gemini_companion.sessions.models.port import ModelChunk, ModelRequest
+from gemini_companion.engine.history.view import History
+from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelRequest
 from gemini_companion.sessions.statistics.recording import MOST_WRITTEN
 from gemini_companion.sessions.tools.modes import set_mode
+from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.support.conversations import dialogue
-from tests.support.sample_tools import FreeConsent, SampleTool, allowing
+from tests.support.sample_tools import FreeConsent, SampleArgs, SampleTool, allowing
 from tests.support.scripted_model import ScriptedModel, calls
 from tests.support.sessions import Studio
 
@@ -166,6 +171,139 @@ async def test_a_refusal_of_a_tool_that_there_is_not_is_a_fault(tmp_path: Path) 
     studio.model.streams = [ModelUnavailable("refused", retryable=False, tool_index=7)]
     with pytest.raises(ModelUnavailable):
         await studio.chat("go on")
+
+
+async def test_a_tool_that_the_refusal_names_is_left_out_and_one_whose_name_begins_alike_stays(tmp_path: Path) -> None:
+    tools = [SampleTool(name, "server") for name in ("mcp_s_echo", "mcp_s_echo-2")]
+    studio = Studio(tmp_path, tools=tools, tooling=allowing(FreeConsent()))
+    words = "Unable to submit request because `mcp_s_echo` functionDeclaration `parameters.s` schema has no type field."
+    studio.model.streams = [ModelUnavailable("refused", retryable=False, refused="tools", words=words)]
+    assert (await studio.chat("go on")).finish_reason == "STOP"
+    assert [tool["name"] for tool in studio.model.main()[-1].tools] == ["mcp_s_echo-2"]
+
+
+class Picky(ScriptedModel):
+    """A service that refuses some requests, in words that name nothing."""
+
+    def __init__(self, refuses: Callable[[ModelRequest], bool], kind: RefusedPart = "request") -> None:
+        super().__init__()
+        self.refuses, self._kind = refuses, kind
+
+    def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
+        if self.refuses(request):
+            words = "Request contains an invalid argument."
+            fault = ModelUnavailable("refused", retryable=False, refused=self._kind, words=words)
+            self.streams.insert(0, fault)
+        return super().stream(request, local)
+
+
+def names_of(request: ModelRequest) -> set[str]:
+    return {tool["name"] for tool in request.tools}
+
+
+@pytest.mark.parametrize("kind", ["tools", "request"])
+@pytest.mark.parametrize("bad", [{"mcp_a_3"}, {"mcp_a_0"}, {"mcp_b_9", "mcp_a_4"}])
+async def test_of_the_servers_tools_the_refused_ones_are_found_though_no_refusal_names_them(
+    tmp_path: Path, kind: RefusedPart, bad: set[str]
+) -> None:
+    names = ["glob", *(f"mcp_{server}_{number}" for server in "ab" for number in range(10))]
+    model = Picky(lambda request: bool(bad & names_of(request)), kind)
+    studio = Studio(tmp_path, model=model, tools=[SampleTool(name, "read") for name in names])
+    told: list[str] = []
+    studio.services.tell = told.append
+    for _ in range(12):
+        assert (await studio.chat("go on")).finish_reason == "STOP"
+        assert "glob" in names_of(model.main()[-1])
+    assert names_of(model.main()[-1]) == set(names) - bad
+    assert "MCP servers (a, b)" in told[0]
+    assert {name for name in names if any(f"The tool {name} is left out" in one for one in told)} == bad
+    assert len(model.main()) < 12 + 6 * (len(bad) + 1)
+
+
+async def test_a_refusal_that_no_tool_is_to_blame_for_blames_none(tmp_path: Path) -> None:
+    model = Picky(lambda request: True)
+    studio = Studio(tmp_path, model=model, tools=[SampleTool(name, "read") for name in ("mcp_a_1", "mcp_a_2")])
+    told: list[str] = []
+    studio.services.tell = told.append
+    with pytest.raises(ModelUnavailable):
+        await studio.chat("go on")
+    assert told == []
+    assert len(model.main()) == 2
+    model.streams.clear()
+    model.refuses = lambda request: False
+    await studio.chat("go on")
+    assert names_of(model.main()[-1]) == {"mcp_a_1", "mcp_a_2"}
+
+
+# --- media that are refused
+
+PICTURE: dict[str, Any] = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+
+
+def pictures_in(request: ModelRequest) -> int:
+    return json.dumps([content.parts for content in request.contents]).count("inlineData")
+
+
+def seen(picture: dict[str, Any], number: int) -> list[Content]:
+    """A round in which a tool showed a picture."""
+    call = {"functionCall": {"name": "shot", "args": {}, "id": f"c{number}"}}
+    result = {"name": "shot", "id": f"c{number}", "response": {"output": f"shot {number}"}, "parts": [picture]}
+    return [
+        Content(role="user", parts=({"text": "show it"},)),
+        Content(role="model", parts=(call,)),
+        Content(role="user", parts=({"functionResponse": result},)),
+        Content(role="model", parts=({"text": "I see it."},)),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["media", "request"])
+@pytest.mark.parametrize(("most", "left"), [(1, 1), (0, 0)])
+async def test_a_refused_picture_costs_itself_alone_and_the_log_says_so(
+    tmp_path: Path, kind: RefusedPart, most: int, left: int
+) -> None:
+    model = Picky(lambda request: pictures_in(request) > most, kind)
+    studio = Studio(tmp_path, model=model)
+    told: list[str] = []
+    studio.services.tell = told.append
+    contents = [*seen(PICTURE, 1), Content(role="user", parts=(PICTURE, {"text": "mine"})), model_text("Yes.")]
+    session = await studio.load(contents)
+    assert (await studio.chat("go on")).finish_reason == "STOP"
+    assert pictures_in(model.main()[-1]) == left
+    (sentence,) = told
+    assert "the model's service refused it" in sentence
+    asked = len(model.main())
+    await studio.chat("and on")
+    assert len(model.main()) == asked + 1
+    text = json.dumps([content.parts for content in model.main()[-1].contents])
+    assert "Left out: [image/png" in text
+    assert "shot 1" in text
+    folded = History(session.history.measure, session.history.entries)
+    assert json.dumps([one.parts for one in folded.contents()]).count("inlineData") == left
+
+
+async def test_a_picture_that_a_tool_shows_and_the_service_refuses_does_not_end_the_turn(tmp_path: Path) -> None:
+    async def work(args: SampleArgs, context: ToolContext) -> ToolOutput:
+        return ToolOutput(output="", media=(PICTURE,), summary="1 picture")
+
+    model = Picky(lambda request: pictures_in(request) > 0, "media")
+    studio = Studio(tmp_path, model=model, tools=[SampleTool("read_file", "read", work)])
+    model.streams = [calls(("read_file", {"file_path": "a.png"}))]
+    result = await studio.chat("look")
+    assert result.text.strip() == "Done."
+    answered = json.dumps([content.parts for content in model.main()[-1].contents])
+    assert "Left out: [image/png" in answered
+
+
+async def test_a_picture_that_is_not_to_blame_stays(tmp_path: Path) -> None:
+    model = Picky(lambda request: len(model.main()) < 5)
+    studio = Studio(tmp_path, model=model)
+    await studio.load(seen(PICTURE, 1))
+    with pytest.raises(ModelUnavailable):
+        await studio.chat("go on")
+    model.streams.clear()
+    model.refuses = lambda request: False
+    await studio.chat("go on")
+    assert pictures_in(model.main()[-1]) == 1
 
 
 # --- numbers that cannot be

@@ -26,6 +26,11 @@ An *outcome* (compressed, unneeded, inflated, empty, truncated) is a value and n
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
+RefusedPart: TypeAlias = Literal["tools", "media", "request"]
+"""What of a request its service refused: a tool's declaration, a picture or the like, or what it did not name."""
+
 
 class CompanionError(Exception):
     """The root of the tree: what happened, what to do next, and whether trying again can help.
@@ -117,7 +122,8 @@ class ModelUnavailable(ModelFault):
 
     `of_model` is true where another model of the same service may answer: a quota is used up, or this
     one is overloaded; `is_gone` where this one is not to be had at all. `token_quota` is how many tokens a minute may
-    have, if the service said so; `tool_index` the place of the tool whose declaration it refused.
+    have, if the service said so; `tool_index` the place of the tool whose declaration it refused;
+    `refused` what of the request it refused, and `words` what it said of that, word for word.
     """
 
     retryable_by_default = True
@@ -133,12 +139,16 @@ class ModelUnavailable(ModelFault):
         is_gone: bool = False,
         token_quota: int | None = None,
         tool_index: int | None = None,
+        refused: RefusedPart | None = None,
+        words: str = "",
     ) -> None:
         super().__init__(message, hint=hint, retryable=retryable, retry_after_ms=retry_after_ms)
         self.of_model = of_model
         self.is_gone = is_gone
         self.token_quota = token_quota
         self.tool_index = tool_index
+        self.refused: RefusedPart | None = refused
+        self.words = words
 
 
 class Unauthenticated(ModelFault):

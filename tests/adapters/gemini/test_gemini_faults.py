@@ -279,3 +279,30 @@ def test_a_declaration_that_is_refused_is_known_by_its_place():
     refused = fault(400, f"{place} empty\n")
     assert isinstance(refused, ModelUnavailable)
     assert (refused.tool_index, refused.retryable) == (17, False)
+
+
+@pytest.mark.parametrize(
+    ("message", "refused"),
+    [
+        ("Unable to process input image. Please retry or report in https://example.test/tools[0]/schema", "media"),
+        ("Provided image is not valid.", "media"),
+        ("Unsupported MIME type: image/x-icon", "media"),
+        ("The document has no pages.", "media"),
+        ("Invalid value at 'contents[2].parts[0].inline_data.data' (TYPE_BYTES), Base64 decoding failed", "media"),
+        ("Unable to submit request because `x` functionDeclaration `parameters.image` schema has no type", "tools"),
+        ("The specified schema produces a constraint that has too many states for serving.", "tools"),
+        ("reference to undefined schema at properties.target_object.anyOf.1", "tools"),
+        ("Request contains an invalid argument.", "request"),
+    ],
+)
+def test_what_of_a_request_was_refused_is_read_from_the_words(message: str, refused: str):
+    found = fault(400, message)
+    assert isinstance(found, ModelUnavailable)
+    assert (found.refused, found.words, found.retryable) == (refused, message, False)
+
+
+def test_a_refusal_for_who_asks_is_none_of_the_request():
+    response = ErrorResponse(code=400, status="FAILED_PRECONDITION", message="User location is not supported.")
+    found = fault_of(response, model="m")
+    assert isinstance(found, ModelUnavailable)
+    assert found.refused is None

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 
 from gemini_companion.adapters.gemini.options import KEY_HINT
-from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, RefusedPart, Unauthenticated
 
 Json: TypeAlias = dict[str, Any]
 
@@ -47,6 +47,14 @@ _NAMED_LIMIT: Final = re.compile(
 )
 _LEAST_LIMIT: Final = 1_000
 _DECLARATION: Final = re.compile(r"function_?declarations\[(?P<index>\d{1,4})\]", re.IGNORECASE)
+# What a refused request was refused for, as far as the words of the Gemini API and Vertex AI tell. Links tell nothing.
+_LINK: Final = re.compile(r"https?://\S{1,500}", re.ASCII)
+_ABOUT_TOOLS: Final = re.compile(r"function_?declaration|\bschemas?\b|\btools\[", re.IGNORECASE)
+_ABOUT_MEDIA: Final = re.compile(
+    r"\b(?:images?|pictures?|videos?|audio|pdfs?|documents?|media|pages?|mime[ _-]?types?|(?:inline|file)_?data"
+    r"|file_?uri)\b",
+    re.IGNORECASE,
+)
 _NO_QUOTA: Final = re.compile(r"\blimit: 0\b(?![.,]?\d)")
 _HTTP_DATE: Final = re.compile(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT", re.ASCII)
 _DURATION: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s?", re.ASCII)
@@ -89,6 +97,8 @@ def fault_of(response: ErrorResponse, *, model: str, vertex: bool = False, now: 
             hint="`gemini-companion doctor` shows what is configured.",
             retryable=False,
             tool_index=int(place["index"]),
+            refused="tools",
+            words=response.message[:_READ],
         )
     if code == 404:
         known_endpoint = response.body is not None and "error" in response.body
@@ -140,6 +150,8 @@ def fault_of(response: ErrorResponse, *, model: str, vertex: bool = False, now: 
         f"The model's service refused the request ({reason}).",
         hint="`gemini-companion doctor` shows what is configured.",
         retryable=False,
+        refused=_refused(response) if code == 400 and response.status in ("", "INVALID_ARGUMENT") else None,
+        words=response.message[:_READ],
     )
 
 
@@ -152,6 +164,14 @@ def one_line(text: str, limit: int = _MESSAGE_LIMIT) -> str:
         return ""
     line = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * limit]).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def _refused(response: ErrorResponse) -> RefusedPart:
+    """What of a request an invalid one was refused for; `request` where the words do not tell."""
+    words = _LINK.sub("", response.message[:_READ])
+    if _ABOUT_TOOLS.search(words):
+        return "tools"
+    return "media" if _ABOUT_MEDIA.search(words) else "request"
 
 
 def _later(retry_after_ms: int | None) -> str:

@@ -47,6 +47,49 @@ class ModelChoice:
     """The large and the quick model, where each prompt chooses between them."""
 
 
+class Suspects:
+    """Tools of servers of which a service refuses one without saying which: found by halving, over several requests.
+
+    A request has the first `shown` of them. How many are surely taken and how many are surely too many come nearer to
+    each other with each request, until one tool is between them.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self.shown = 0
+        self.words = ""
+        """What the service said, once it was told to people."""
+        self._taken = -1
+        """So many are taken; -1 while it is not known whether a request without any is."""
+        self._too_many = len(names)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Those that the next request does without."""
+        return self.names[self.shown :]
+
+    @property
+    def found(self) -> str | None:
+        """The one that is refused, once it is known."""
+        return self.names[self._taken] if self._taken >= 0 and self._too_many - self._taken == 1 else None
+
+    def passed(self) -> None:
+        """The request was taken."""
+        self._taken = self.shown
+        self._halve()
+
+    def refused(self) -> bool:
+        """The request was refused too; false if that was one without any of them: they are not what is refused."""
+        if self.shown <= max(self._taken, 0):
+            return False
+        self._too_many = self.shown
+        self._halve()
+        return True
+
+    def _halve(self) -> None:
+        self.shown = (self._taken + self._too_many) // 2
+
+
 class ModelRegistry:
     """The registered model adapters in order of precedence; the last one is the fallback."""
 
@@ -58,6 +101,8 @@ class ModelRegistry:
         """Models that were to write snapshots, and that this key cannot have."""
         self._refused: dict[str, object] = {}
         """Declarations of tools that a service refused, by the tool's name."""
+        self.suspects: Suspects | None = None
+        """Tools of which a service refuses one, while that is looked for."""
         self._told: set[str] = set()
         self._learnt: dict[str, int] = {}
         """Tokens that models accept in one request, where their service named fewer than the catalogue has."""

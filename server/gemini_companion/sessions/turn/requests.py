@@ -30,6 +30,7 @@ from gemini_companion.sessions.statistics.recording import Recorded
 from gemini_companion.sessions.tools.tooling import Outputs, WholeOutputs
 from gemini_companion.sessions.turn.hooks import TurnHooks
 from gemini_companion.sessions.turn.overflow import OVERFLOW_SHARE, overflow_of, overflow_of_view, what_is_too_much
+from gemini_companion.sessions.turn.refusals import Trial
 from gemini_companion.sessions.turn.showing import Showing
 from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, SHORT_RETRY_SECONDS, Answer, stream_answer
 
@@ -212,7 +213,7 @@ class Requests:
 
     async def _answer(self) -> Answer:
         try:
-            return await self._with_accepted_tools()
+            return await self._accepted()
         except ContextOverflow as refused:
             overflow = first = refused
         for make_smaller in (self._rescue, self._shorten):
@@ -221,25 +222,25 @@ class Requests:
             await refresh_environment(self.session)
             await self.resend_context()
             try:
-                return await self._stream()
+                return await self._accepted()
             except ContextOverflow as again:
                 overflow = ContextOverflow(again.message, hint=first.hint or again.hint)
         raise overflow
 
-    async def _with_accepted_tools(self) -> Answer:
-        """Stream the answer; a tool whose declaration the service refuses is left out, and named to people."""
+    async def _accepted(self) -> Answer:
+        """Stream the answer; what the service refuses of the request, a picture or a tool, costs only itself."""
+        trial = Trial(self.session, self.choice)
         while True:
-            offered = self.session.declarations(self.choice)
             try:
-                return await self._stream()
+                answer = await self._stream(trial)
             except ModelUnavailable as refused:
-                at, models = refused.tool_index, self.session.services.models
-                if at is None or at >= len(offered) or not models.refuse(declaration := offered[at]):
+                if not trial.goes_on(refused):
                     raise
-                self.session.services.tell(
-                    f"The tool {declaration['name']} is left out, for the model's service refused its declaration:"
-                    f" {refused.message} Whoever made the tool can mend that; `excludeTools` of a server leaves it out."
-                )
+            else:
+                if await trial.passed():  # the editor's state went with the old view
+                    await refresh_environment(self.session)
+                    await self.resend_context()
+                return answer
 
     async def _rescue(self) -> bool:
         rescued = await self.compress(rescue=True)
@@ -265,17 +266,17 @@ class Requests:
         may_shorten_texts = self.session.mark(self.choice).tokens is not None
         return await self.outputs.fit(self.session, room, texts=may_shorten_texts)
 
-    async def _stream(self) -> Answer:
+    async def _stream(self, trial: Trial) -> Answer:
         session = self.session
         if session.services.with_environment:
             settle_system_prompt(session, self.choice)  # a plan that was agreed to in this turn changed the tools
         parts = session.parts()
         request = ModelRequest(
             model=self.choice.name,
-            contents=session.request_contents(close=True),
+            contents=trial.contents(session.request_contents(close=True)),
             conversation=session.conversation,
             system_instruction=session.system_instruction,
-            tools=session.declarations(self.choice),
+            tools=trial.tools(session.declarations(self.choice)),
             prompt_id=self.turn_id,
             temperature=session.meta.agent.definition.temperature if session.meta.agent is not None else None,
         )
