@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.adapters.gemini.options import GeminiOptions
@@ -245,3 +246,33 @@ def test_texts_are_sent_word_for_word(texts: list[str]):
     assert [
         part["text"] for content in wire_contents([user_text(text) for text in texts]) for part in content["parts"]
     ] == texts
+
+
+@pytest.mark.parametrize(
+    "media",
+    [{"mimeType": "image/png", "data": ""}, {"mimeType": "image/png", "data": "%"}, {"data": "AAAA"}, {"mimeType": "a/b"}],
+)
+def test_a_medium_that_the_api_cannot_take_is_named_and_not_sent(media: Json) -> None:
+    (named,) = wire({"inlineData": media})
+    assert "left out" in named["text"]
+    result = {"name": "shot", "response": {"output": "seen"}, "parts": [{"inlineData": media}]}
+    (answered,) = wire({"functionResponse": result})
+    assert answered["functionResponse"]["parts"] == []
+    assert answered["functionResponse"]["response"]["output"] == "seen"
+    assert "left out" in answered["functionResponse"]["response"]["leftOut"]
+
+
+@given(st.text())
+@settings(max_examples=examples(100))
+@example("read file")
+@example("functions.read_file ")
+@example("日本")
+@example("x" * 200)
+@example("read_file")
+def test_the_name_of_a_call_is_valid_and_the_same_for_its_result(name: str) -> None:
+    (call,) = wire({"functionCall": {"name": name, "args": {}}, "thoughtSignature": "AAAA"})
+    (result,) = wire({"functionResponse": {"name": name, "response": {"output": "x"}}})
+    sent = call["functionCall"]["name"]
+    assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}", sent, re.ASCII)
+    assert result["functionResponse"]["name"] == sent
+    assert (sent == name) == (call["thoughtSignature"] == "AAAA")

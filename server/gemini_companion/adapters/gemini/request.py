@@ -6,6 +6,8 @@ with, so unknown ones are left out here, for the request only. The result is pla
 
 from __future__ import annotations
 
+import binascii
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias, cast
@@ -13,6 +15,7 @@ from typing import Any, Final, TypeAlias, cast
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.part import SKIP_SIGNATURE
 from gemini_companion.engine.tokens.limits import is_model_name
 from gemini_companion.sessions.models.port import ModelRequest
 
@@ -35,6 +38,12 @@ DATA_FIELDS: Final[Mapping[str, frozenset[str]]] = {
 }
 PLAIN_FIELDS: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"})
 _DEVELOPER_API_ONLY: Final = frozenset({"toolCall", "toolResponse", "partMetadata"})
+# The API's rule for a function's name, by which it also judges the names of calls in a history, whoever made them up.
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}", re.ASCII)
+_NOT_IN_NAME: Final = re.compile(r"[^A-Za-z0-9_.:-]", re.ASCII)
+_DIGEST: Final = 10
+_FROM_URL_SAFE: Final = str.maketrans("-_", "+/")
+_DAMAGED: Final = "[A picture or another medium stood here. It is empty or damaged, and was left out.]"
 # Models that think by default and can send summaries of it; others refuse a request that asks for them.
 _THINKING_MODELS: Final = re.compile(r"(?:models/)?gemini-(?:2\.5|[3-9])(?!.*(?:lite|image|tts|embedding|live|audio))")
 
@@ -100,6 +109,8 @@ def wire_parts(part: Part, vertex: bool) -> list[Json]:
             continue
         if name in PLAIN_FIELDS:
             plain[name] = value
+        elif name == "inlineData" and isinstance(value, dict) and not _is_whole(cast("Json", value)):
+            data.append({"text": _DAMAGED})
         elif name in DATA_FIELDS and isinstance(value, dict):
             data.append({name: _wire_data(name, cast("Json", value))})
     if isinstance(text, str) and (text or (not data and "thoughtSignature" in plain)):
@@ -108,12 +119,38 @@ def wire_parts(part: Part, vertex: bool) -> list[Json]:
         data.append({"text": ""})
     if data:
         data[0].update(plain)
+        call = part.get("functionCall")
+        if "thoughtSignature" in plain and "functionCall" in data[0] and isinstance(call, dict):
+            if data[0]["functionCall"].get("name") != cast("Json", call).get("name"):
+                data[0]["thoughtSignature"] = SKIP_SIGNATURE  # the model's own was made for the other name
     return data
+
+
+def wire_name(name: object) -> str:
+    """The name of a call or of its result as the API takes it; the same name always gives the same one."""
+    text = name if isinstance(name, str) else ""
+    if _NAME.fullmatch(text):
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+    return f"_{_NOT_IN_NAME.sub('_', text[:40])}.{digest}"
+
+
+def _is_whole(media: Json) -> bool:
+    """Whether the API can take a medium: it has a type, and bytes in base64. For one that has not it refuses it all."""
+    data, kind = media.get("data"), media.get("mimeType")
+    if not isinstance(data, str) or not data or not isinstance(kind, str) or not kind:
+        return False
+    try:
+        return bool(binascii.a2b_base64(data.translate(_FROM_URL_SAFE)))
+    except (binascii.Error, ValueError):
+        return False
 
 
 def _wire_data(name: str, value: Json) -> Json:
     """The object of a data field, with known fields only, and with objects where the API requires objects."""
     wire = {key: field for key, field in value.items() if key in DATA_FIELDS[name] and field is not None}
+    if name in ("functionCall", "functionResponse") and "name" in wire:
+        wire["name"] = wire_name(wire["name"])
     match name:
         case "functionCall" if not isinstance(wire.get("args", {}), dict):
             wire["args"] = {}
@@ -121,10 +158,18 @@ def _wire_data(name: str, value: Json) -> Json:
             if not isinstance(wire.get("response", {}), dict):
                 wire["response"] = {"output": wire["response"]}
             if "parts" in wire:
-                wire["parts"] = _response_parts(wire["parts"])
+                given = wire["parts"]
+                wire["parts"] = _response_parts(given)
+                if any(map(_is_damaged, cast("list[object]", given) if isinstance(given, list) else ())):
+                    wire["response"] = {**wire.get("response", {}), "leftOut": _DAMAGED}
         case _:
             pass
     return wire
+
+
+def _is_damaged(part: object) -> bool:
+    media = cast("Json", part).get("inlineData") if isinstance(part, dict) else None
+    return isinstance(media, dict) and not _is_whole(cast("Json", media))
 
 
 def _response_parts(value: object) -> list[Json]:
@@ -134,6 +179,6 @@ def _response_parts(value: object) -> list[Json]:
             continue
         for name, fields in (("inlineData", _BLOB), ("fileData", _FILE)):
             media = cast("Json", part).get(name)
-            if isinstance(media, dict):
+            if isinstance(media, dict) and (name == "fileData" or _is_whole(cast("Json", media))):
                 parts.append({name: {key: field for key, field in cast("Json", media).items() if key in fields}})
     return parts
