@@ -211,6 +211,10 @@ class Server:
                 return None
             case "malformed":
                 return {"content": "no list"}
+            case "no object":
+                return 42
+            case "odd pieces":
+                return {"content": [{"type": "text", "text": "before"}, {"type": "video"}, {"type": "text", "text": 4}]}
             case "wrong id":
                 self.send({"id": 999_999, "result": {"content": []}})
                 self.send({"id": "x", "result": {}})

@@ -250,7 +250,12 @@ def test_texts_are_sent_word_for_word(texts: list[str]):
 
 @pytest.mark.parametrize(
     "media",
-    [{"mimeType": "image/png", "data": ""}, {"mimeType": "image/png", "data": "%"}, {"data": "AAAA"}, {"mimeType": "a/b"}],
+    [
+        {"mimeType": "image/png", "data": ""},
+        {"mimeType": "image/png", "data": "%"},
+        {"data": "AAAA"},
+        {"mimeType": "a/b"},
+    ],
 )
 def test_a_medium_that_the_api_cannot_take_is_named_and_not_sent(media: Json) -> None:
     (named,) = wire({"inlineData": media})

@@ -83,7 +83,6 @@ async def gone(word: str) -> None:
         ("crash", "closed", "signal 9"),
         ("flood", "closed", "more than 16 MB"),
         ("flood lines", "closed", "unasked"),
-        ("malformed", "malformed", "malformed"),
     ],
 )
 async def test_what_a_server_does_wrong_in_a_call_is_a_typed_fault(
@@ -100,6 +99,14 @@ async def test_a_server_that_errs_within_bounds_goes_on_being_asked(text: str, t
         with suppress(McpFault):
             await said(link, text)
         assert await said(link, "still there") == "echo: still there"
+
+
+@pytest.mark.parametrize(("text", "words"), [("malformed", "no list"), ("no object", "42"), ("odd pieces", "before")])
+async def test_an_answer_that_is_not_as_the_protocol_has_it_is_shown_as_it_is(
+    text: str, words: str, tmp_path: Path
+) -> None:
+    async with connected(definition(), tmp_path) as (link, _, _):
+        assert words in await said(link, text)
 
 
 async def test_a_call_that_hangs_ends_at_its_time_limit_and_the_server_is_told(tmp_path: Path) -> None:

@@ -7,11 +7,20 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.engine.mcp.listed import ListedPrompt, PromptArgument, listed_prompts, listed_resources, mended
+from gemini_companion.engine.mcp.listed import (
+    ListedPrompt,
+    PromptArgument,
+    answer_in,
+    listed_prompts,
+    listed_resources,
+    mended,
+)
 from gemini_companion.engine.mcp.naming import MOST_TEXT, arguments_of, mentioned_resource
 from gemini_companion.engine.mcp.results import MAX_MEDIA_BYTES, prompt_of, resource_of, result_of
 
-DATA = base64.b64encode(b"\x89PNG").decode()
+DATA = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+PDF = base64.b64encode(b"%PDF-1.7").decode()
+WAV = base64.b64encode(b"RIFF....WAVE").decode()
 
 
 def text_of(*blocks: Any, **more: Any) -> str:
@@ -26,8 +35,8 @@ def test_texts_links_and_embedded_resources_become_text_and_media_parts() -> Non
                 {"type": "image", "data": DATA, "mimeType": "image/png"},
                 {"type": "resource_link", "uri": "x://y", "name": "y", "description": "the y"},
                 {"type": "resource", "resource": {"uri": "x://z", "text": "inside"}},
-                {"type": "resource", "resource": {"uri": "x://p", "mimeType": "application/pdf", "blob": DATA}},
-                {"type": "audio", "data": DATA, "mimeType": "audio/wav"},
+                {"type": "resource", "resource": {"uri": "x://p", "mimeType": "application/pdf", "blob": PDF}},
+                {"type": "audio", "data": WAV, "mimeType": "audio/wav"},
             ]
         }
     )
@@ -43,6 +52,9 @@ def test_texts_links_and_embedded_resources_become_text_and_media_parts() -> Non
         ({"type": "image", "data": DATA, "mimeType": "image/svg+xml"}, "cannot be shown"),
         ({"type": "image", "data": "A" * (MAX_MEDIA_BYTES * 2), "mimeType": "image/png"}, "too large"),
         ({"type": "image", "mimeType": "image/png"}, "cannot be shown"),
+        ({"type": "image", "data": "", "mimeType": "image/png"}, "empty"),
+        ({"type": "image", "data": PDF, "mimeType": "image/png"}, "of no such kind"),
+        ({"type": "image", "data": "AAAA", "mimeType": "image/png"}, "of no such kind"),
         ({"type": "hologram"}, "hologram"),
     ],
 )
@@ -50,6 +62,37 @@ def test_what_cannot_be_shown_is_said(block: dict[str, Any], words: str) -> None
     answered = result_of({"content": [block]})
     assert words in answered.text
     assert answered.media == ()
+
+
+GOOD = {"type": "text", "text": "Created ISSUE-77"}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"content": [GOOD, {"type": "video", "data": "x", "mimeType": "video/mp4"}]},
+        {"content": [GOOD, {"type": "text", "text": None}, {"type": "text", "text": 42}, None, 3]},
+        {"content": [{**GOOD, "annotations": {"priority": 5, "audience": "all"}}]},
+        {"content": [GOOD], "structuredContent": [1, 2]},
+        {"content": [GOOD, {"type": "resource", "resource": {"uri": "x:y"}}]},
+        {"content": [GOOD, {"type": "resource_link", "uri": 5}], "_meta": 3, "isError": "no"},
+        {"content": "Created ISSUE-77"},
+        {"content": GOOD},
+        {"structuredContent": "ISSUE-77"},
+        {"structuredContent": ["ISSUE-77"]},
+        {"toolResult": "ISSUE-77"},
+        {"issue": {"id": "ISSUE-77"}},
+    ],
+)
+def test_a_piece_that_cannot_be_read_costs_itself_alone(raw: dict[str, Any]) -> None:
+    answered = result_of(answer_in(mended(raw)["_meta"]))
+    assert "ISSUE-77" in answered.text
+    assert not answered.is_error
+
+
+def test_a_piece_that_cannot_be_read_is_shown_as_far_as_it_is_short() -> None:
+    assert '{"type": "hologram", "depth": 3}' in result_of({"content": [{"type": "hologram", "depth": 3}]}).text
+    assert len(result_of({"content": [{"type": "hologram", "data": "x" * 10**6}]}).text) < 10_000
 
 
 def test_structured_content_is_told_once() -> None:
@@ -79,6 +122,7 @@ def test_no_picture_goes_along_as_text_whatever_the_structured_content_says_besi
 @pytest.mark.parametrize("raw", [{}, {"content": "x"}, {"content": [None, 3, "x"]}, {"content": [{"type": None}]}])
 def test_answers_that_are_none_are_survived(raw: dict[str, Any]) -> None:
     assert result_of(raw).media == ()
+    assert not raw or "x" in result_of(raw).text or "None" in result_of(raw).text
     assert resource_of(raw).text == ""
     assert prompt_of(raw).text == ""
 
@@ -145,7 +189,7 @@ def test_lists_keep_what_can_be_used() -> None:
 
 def test_a_result_of_a_call_is_never_taken_for_a_list() -> None:
     result = {"content": [], "tools": [{"odd": 1}]}
-    assert mended(result) is result
+    assert answer_in(mended(result)["_meta"]) == result
     assert mended({"tools": [3, {"name": "x"}], "nextCursor": 5}) == {
         "tools": [{"name": "x", "inputSchema": {"type": "object"}, "annotations": {}}]
     }

@@ -120,9 +120,9 @@ def wire_parts(part: Part, vertex: bool) -> list[Json]:
     if data:
         data[0].update(plain)
         call = part.get("functionCall")
-        if "thoughtSignature" in plain and "functionCall" in data[0] and isinstance(call, dict):
-            if data[0]["functionCall"].get("name") != cast("Json", call).get("name"):
-                data[0]["thoughtSignature"] = SKIP_SIGNATURE  # the model's own was made for the other name
+        called = cast("Json", call).get("name") if isinstance(call, dict) else None
+        if "thoughtSignature" in plain and data[0].get("functionCall", {}).get("name", called) != called:
+            data[0]["thoughtSignature"] = SKIP_SIGNATURE  # the model's own was made for the other name
     return data
 
 

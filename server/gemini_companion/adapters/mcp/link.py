@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final, TypeAlias, cast
@@ -17,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from gemini_companion import __version__
+from gemini_companion.engine.mcp.listed import answer_in
 from gemini_companion.engine.mcp.schemas import clean_text
 from gemini_companion.sessions.mcp.port import Lists, McpFault, Surroundings
 
@@ -27,6 +29,7 @@ READ_SECONDS: Final = 60.0
 MOST_SECONDS: Final = 6 * 3_600.0
 """After which a call ends that goes on telling of its progress."""
 MOST_PAGES: Final = 100
+_VERSION: Final = re.compile(r"protocol version from the server: ([\w.-]{1,50})")
 _TIMED_OUT, _CLOSED = -32001, -32000
 _CHANGES: Final[Mapping[type[Any], Lists]] = {
     types.ToolListChangedNotification: "tools",
@@ -117,19 +120,19 @@ class SdkLink:
         client = await self._client()
         async with _told(self), asyncio.timeout(seconds) as limit:
             result = await client.call_tool(tool, dict(args), max(seconds, MOST_SECONDS), told)
-            return result.model_dump(by_alias=True, exclude_none=True)
+            return _answer(result)
 
     async def prompt(self, name: str, args: Mapping[str, str]) -> Mapping[str, Any]:
         """A prompt's messages as JSON."""
         client = await self._client()
         async with _told(self), asyncio.timeout(READ_SECONDS):
-            return (await client.get_prompt(name, dict(args))).model_dump(by_alias=True, exclude_none=True)
+            return _answer(await client.get_prompt(name, dict(args)))
 
     async def read(self, uri: str) -> Mapping[str, Any]:
         """What a resource holds, as JSON."""
         client = await self._client()
         async with _told(self), asyncio.timeout(READ_SECONDS):
-            return (await client.read_resource(uri)).model_dump(by_alias=True, exclude_none=True)
+            return _answer(await client.read_resource(uri))
 
     async def close(self) -> None:
         """End it, and everything that came of it."""
@@ -200,12 +203,20 @@ class SdkLink:
             case MCPError() if fault.error.code == _CLOSED:
                 return McpFault(self._why or "The connection has ended.", "closed")
             case MCPError():
-                return McpFault(f"It answered with an error: {clean_text(fault.error.message, 1_000)}")
+                return McpFault(f"It answered with an error: {clean_text(fault.error.message, 1_000)}", "answered")
+            case RuntimeError() if (version := _VERSION.search(str(fault))) is not None:
+                words = clean_text(version[1], 50)
+                return McpFault(f"It speaks version {words} of the protocol, which this program does not know.")
             case ValidationError() | RuntimeError():
                 return McpFault("Its answer is malformed.", "malformed")
             case _:
                 words = clean_text(str(fault), 300)
                 return McpFault(f"It could not be reached: {words or type(fault).__name__}.")
+
+
+def _answer(result: types.Result) -> Mapping[str, Any]:
+    """What the server itself said, which came past the SDK's types in `_meta` (see `listed.mended`)."""
+    return answer_in(cast("Mapping[str, Any]", result.meta or {}))
 
 
 class _AsTransport:

@@ -30,14 +30,15 @@ def with_mended_lists(message: JSONRPCMessage) -> JSONRPCMessage:
 
 def _read(line: bytes) -> JSONRPCMessage | None:
     try:
-        value = json.loads(line.decode("utf-8", "replace"))
+        value = json.loads(line.decode("utf-8", "replace").lstrip("\ufeff"))
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict):
         return None
     fields = cast("dict[str, Any]", value)
-    if isinstance(fields.get("result"), dict):
-        fields["result"] = mended(fields["result"])
+    if "result" in fields:
+        result: object = fields["result"]
+        fields["result"] = mended(cast("dict[str, Any]", result) if isinstance(result, dict) else {"result": result})
     try:
         return jsonrpc_message_adapter.validate_python(fields, by_name=False)
     except (ValidationError, RecursionError):

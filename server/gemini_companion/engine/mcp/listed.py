@@ -19,6 +19,14 @@ MOST_TOOLS: Final = 128
 """Tools of one server that are offered."""
 MOST_LISTED: Final = 1_000
 """Prompts, and resources, of one server that are kept."""
+_OF_OTHERS: Final = frozenset(
+    {
+        *("protocolVersion", "capabilities", "tools", "prompts", "resources", "resourceTemplates", "contents"),
+        *("messages", "completion", "roots", "tasks", "nextCursor"),
+    }
+)
+"""Fields that results have which are no answers to a call."""
+_ANSWER: Final = "gemini-companion/answer"
 _MAX_DESCRIPTION: Final = 2_000
 _MAX_NAME: Final = 500
 _MAX_URI: Final = 2_000
@@ -142,14 +150,24 @@ def listed_resources(raw: Iterable[object]) -> tuple[ListedResource, ...]:
     return tuple(kept.values())
 
 
-def mended(result: dict[str, Any]) -> dict[str, Any]:
-    """The result of a listing with what makes one entry spoil the whole list taken out; any other result as it is.
+def answer_in(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a server answered, by the `_meta` of what `mended` made of it."""
+    answer = meta.get(_ANSWER)
+    return cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
 
-    The SDK refuses a list of which one tool has no schema, or the wrong one. Schemas of outputs go too: a result is
-    taken as it is.
+
+def mended(result: dict[str, Any]) -> dict[str, Any]:
+    """The result of a listing with what makes one entry spoil the whole list taken out; an answer, past the
+    SDK, for `answer_in`; any other result as it is.
+
+    The SDK refuses a list of which one tool has no schema, or the wrong one, and an answer of which one piece is of a
+    kind that it does not know. Schemas of outputs go: a result is taken as it is.
     """
-    if "content" in result:
-        return result
+    if "content" in result or not _OF_OTHERS & result.keys():
+        return {"content": [], "_meta": {_ANSWER: result}}
+    for key in ("contents", "messages"):
+        if key in result:
+            return {key: [], "_meta": {_ANSWER: result}}
     mended = dict(result)
     for key, kept in (
         ("tools", ("name", "title", "description", "annotations")),

@@ -13,12 +13,16 @@ import msgspec
 from gemini_companion.engine.escapes import value_for_model
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.mcp.schemas import clean_text
+from gemini_companion.engine.media_types import agreed_type
 
 MAX_MEDIA_BYTES: Final = 10 * 2**20
 """Of all media of one answer; a request takes 20 MB, and media grow by a third in it."""
 MOST_BLOCKS: Final = 500
 _MAX_TEXT: Final = 4_000_000
 """Characters of one block; the transport ends far above."""
+_MAX_UNREADABLE: Final = 4_000
+"""Characters of what cannot be read, as JSON."""
+_KNOWN: Final = frozenset({"content", "structuredContent", "isError", "resultType"})
 _KINDS: Final = frozenset(
     {
         *("image/png", "image/jpeg", "image/gif", "image/webp", "image/heic", "image/heif", "application/pdf"),
@@ -39,9 +43,12 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 def result_of(raw: Mapping[str, Any]) -> Answered:
     """The result of a tool's call."""
     content = raw.get("content")
-    blocks = cast("list[object]", content) if isinstance(content, list) else []
+    blocks = cast("list[object]", content) if isinstance(content, list) else [] if content is None else [content]
     reading = _Reading()
     texts = list(reading.of(blocks))
+    others = {key: held for key, held in raw.items() if key not in _KNOWN and not key.startswith("_")}
+    if others and not texts and not reading.media:  # from before `content`, or from a server of its own mind
+        texts.append(_shown(others))
     structured = value_for_model(raw.get("structuredContent"))
     if structured is not None and not _is_told(texts, blocks, structured):
         texts.append(json.dumps(_without_media(structured, _media_in(blocks)), ensure_ascii=False))
@@ -125,11 +132,15 @@ class _Reading:
                 return
             if isinstance(block, dict):
                 yield from self._one(cast("dict[str, Any]", block), with_heads)
+            elif isinstance(block, str):
+                yield _bounded(block)
+            elif block is not None:
+                yield _unreadable(block)
 
     def _one(self, block: dict[str, Any], with_heads: bool) -> Iterator[str]:
         match block.get("type"):
-            case "text":
-                yield _bounded(block.get("text"))
+            case "text" if isinstance(block.get("text"), str):
+                yield _bounded(block["text"])
             case "image" | "audio":
                 yield from self._media(block.get("mimeType"), block.get("data"), str(block["type"]))
             case "resource_link":
@@ -144,8 +155,10 @@ class _Reading:
                     yield f"[Resource {uri}]\n{text}" if with_heads else text
                 elif isinstance(fields.get("blob"), str):
                     yield from self._media(fields.get("mimeType"), fields["blob"], f"resource {uri}")
-            case other:
-                yield f"[A piece of the kind {_line(other)} cannot be shown.]"
+                else:
+                    yield _unreadable(block)
+            case _:
+                yield _unreadable(block)
 
     def _media(self, mime_type: object, data: object, what: str) -> Iterator[str]:
         kind = str(mime_type).partition(";")[0].strip().lower()
@@ -161,8 +174,25 @@ class _Reading:
         except (binascii.Error, ValueError):
             yield f"[The {what} ({kind}) is damaged: it is no base64.]"
             return
+        found = agreed_type(kind, decoded)
+        if found is None:  # a service refuses the whole request for it, and every later one
+            is_empty = "it is empty" if not decoded else "its bytes are of no such kind"
+            yield f"[The {what} ({kind}, {len(decoded):,} bytes) is damaged: {is_empty}.]"
+            return
+        kind = found
         self._left -= len(decoded)
         self.media.append({"inlineData": {"mimeType": kind, "data": base64.b64encode(decoded).decode()}})
+
+
+def _unreadable(piece: object) -> str:
+    """A piece that is not as the protocol has it, word for word as far as it is short."""
+    kind = cast("dict[str, Any]", piece).get("type") if isinstance(piece, dict) else type(piece).__name__
+    return f"[A piece of the kind {_line(str(kind))} cannot be read. It is: {_shown(piece)}]"
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value_for_model(value), ensure_ascii=False)
+    return text if len(text) <= _MAX_UNREADABLE else f"{text[:_MAX_UNREADABLE]}… ({len(text):,} characters)"
 
 
 def _bounded(text: object) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from gemini_companion.engine.mcp.config import ServerDefinition
 
-FaultKind: TypeAlias = Literal["failed", "timedOut", "closed", "loginNeeded", "malformed", "withheld"]
+FaultKind: TypeAlias = Literal["failed", "timedOut", "closed", "loginNeeded", "malformed", "answered", "withheld"]
 Lists: TypeAlias = Literal["tools", "prompts", "resources"]
 
 

@@ -19,6 +19,8 @@ from gemini_companion.tools.mcp.tool import McpTool
 from gemini_companion.tools.registry import ToolRegistry
 from gemini_companion.tools.tool import ToolRefusal
 
+_ANSWERED: Final = ("answered", "malformed")
+"""Kinds of faults behind which the tool was called: what it did is done."""
 WAIT_SECONDS: Final = 6.0
 """Seconds that a turn waits for the servers that it starts; what comes later joins the next one."""
 MOST_TOOLS: Final = 400
@@ -90,7 +92,8 @@ class McpService:
         try:
             raw = await found.call(tool, args, progress)
         except McpFault as fault:
-            words = f"The MCP server {server} did not answer the call. {fault.message}"
+            said = "did not answer the call" if fault.kind not in _ANSWERED else "was called, and answered"
+            words = f"The MCP server {server} {said}. {fault.message}"
             raise ToolRefusal(words, outcome="timedOut" if fault.kind == "timedOut" else "failed") from None
         return await asyncio.to_thread(result_of, raw)
 

@@ -8,11 +8,12 @@ from typing import Annotated
 import msgspec
 
 from gemini_companion.engine.edits.lines import with_line_feeds
+from gemini_companion.engine.media_types import media_type
 from gemini_companion.tools.counting import counted
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.excerpts import UNSAVED, shown
 from gemini_companion.tools.workspace.loading import MAX_BYTES, Seen, loaded
-from gemini_companion.tools.workspace.media import media_part, media_type
+from gemini_companion.tools.workspace.media import media_part
 from gemini_companion.tools.workspace.places import file_to_read, read_of, unsaved
 
 _Line = Annotated[int, msgspec.Meta(ge=1)]

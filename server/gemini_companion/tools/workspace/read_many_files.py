@@ -11,6 +11,7 @@ import msgspec
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.media_types import extension, media_type
 from gemini_companion.tools.counting import counted
 from gemini_companion.tools.paths import shown_path
 from gemini_companion.tools.ports import Place
@@ -18,7 +19,7 @@ from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, Tool
 from gemini_companion.tools.workspace.excerpts import shown
 from gemini_companion.tools.workspace.glob import begun_in
 from gemini_companion.tools.workspace.loading import MAX_BYTES, Seen, loaded
-from gemini_companion.tools.workspace.media import NAMES, extension, media_part, media_type
+from gemini_companion.tools.workspace.media import NAMES, media_part
 from gemini_companion.tools.workspace.places import existing, found, read_of, unsaved
 
 _FILES: Final = 100
