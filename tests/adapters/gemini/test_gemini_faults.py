@@ -306,3 +306,16 @@ def test_a_refusal_for_who_asks_is_none_of_the_request():
     found = fault_of(response, model="m")
     assert isinstance(found, ModelUnavailable)
     assert found.refused is None
+
+
+PAGE = "<!DOCTYPE html><html><head><title>Blocked &amp; logged by Filter</title></head><body>No.</body></html>"
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 404, 407])
+def test_a_web_page_in_place_of_an_answer_is_called_that(code: int):
+    found = fault_of(ErrorResponse(code=code, message=PAGE, body={"message": PAGE}), model="m")
+    assert isinstance(found, ModelUnavailable)
+    assert 'a web page with the title "Blocked & logged by Filter"' in found.message
+    assert "proxy" in found.hint
+    assert "GEMINI_API_KEY" not in found.hint
+    assert not found.retryable

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.adapters.gemini.event_stream import EventLines
 from gemini_companion.adapters.gemini.options import GeminiOptions
-from gemini_companion.adapters.gemini.plain_events import LARGE_BYTES, plain_chunk
+from gemini_companion.adapters.gemini.plain_events import LARGE_BYTES, PlainEvents, plain_chunk
 from gemini_companion.adapters.gemini.sdk import Connection
 from gemini_companion.adapters.gemini.transport import http_client
 from gemini_companion.engine.errors import ModelFault
@@ -193,7 +193,10 @@ def test_an_event_of_known_fields_is_told_as_the_sdk_tells_it(
         *({"candidates": [{"content": {"parts": [{"text": one}]}}]} for one in ("\ud800", "\x00", "\x85", 5, True)),
         *({"candidates": [{"content": {"parts": [{"thought": one}]}}]} for one in ("true", 1, None)),
         *({"candidates": [{"content": content}]} for content in ({}, None, {"parts": None}, {"role": 5}, [])),
-        *({"candidates": [{"finishReason": one}]} for one in ("", "stop", "NEW", "FINISH_REASON_UNSPECIFIED", None, 3)),
+        *(
+            {"candidates": [{"finishReason": one}]}
+            for one in ("", "stop", "NEW", "FINISH_REASON_UNSPECIFIED", None, [])
+        ),
         *({"candidates": one} for one in ([], None, {}, [None], [{}, {"finishReason": "STOP"}])),
         *({"usageMetadata": {"totalTokenCount": one}} for one in (-1, 2**53, 2**64, 5.0, 5.5, "7", True, None)),
         *({"usageMetadata": one} for one in ({}, None, [], {"trafficType": 3}, {"serviceTier": 3})),
@@ -335,3 +338,38 @@ async def test_a_large_event_is_read_beside_the_event_loop(monkeypatch: pytest.M
     assert [chunk.parts for chunk in told.chunks] == [({"text": LARGE},), ({"text": "Hi"},)]
     large, small = threads
     assert (large != threading.get_ident(), small) == (True, threading.get_ident())
+
+
+async def chunks_of(*bodies: bytes) -> list[ModelChunk | bytes]:
+    events = PlainEvents()
+    lines = b"".join(b"data: " + body + b"\n\n" for body in bodies)
+    return list(events.pieces(lines, is_end=True))
+
+
+@pytest.mark.parametrize(("number", "reason"), [(1, "STOP"), (2, "MAX_TOKENS"), (0, None), (17, "17"), (-1, "-1")])
+async def test_a_finish_reason_may_be_a_number(number: int, reason: str | None):
+    call = {"functionCall": {"name": "ls", "args": {"a": 1}}}
+    body = {"candidates": [{"content": {"parts": [{"text": "x"}, call]}, "finishReason": number}]}
+    (chunk,) = await chunks_of(json.dumps(body).encode())
+    assert isinstance(chunk, ModelChunk)
+    assert (chunk.parts, chunk.finish_reason) == (({"text": "x"}, call), reason)
+
+
+def part_with(text: str) -> bytes:
+    """An event with a text, which is given as JSON has it."""
+    return b'{"candidates": [{"content": {"parts": [{"text": "%s"}]}}]}' % text.encode()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "whole"),
+    [
+        ((r"a\ud83d", r"\ude00b"), "a😀b"),
+        ((r"\uD83D", r"\uDE00"), "😀"),
+        ((r"\ud83d\ude00\ud83d", r"\ude00", "c"), "😀😀c"),
+        ((r"a\\ud83d", "b"), r"a\ud83db"),
+        ((r"a\n\"\ud83d", r"\ude00"), 'a\n"😀'),
+    ],
+)
+async def test_a_sign_whose_halves_come_in_two_events_is_whole(pieces: tuple[str, ...], whole: str):
+    chunks = await chunks_of(*map(part_with, pieces))
+    assert "".join(part["text"] for chunk in chunks if isinstance(chunk, ModelChunk) for part in chunk.parts) == whole

@@ -25,7 +25,8 @@ Json: TypeAlias = dict[str, Any]
 
 MAX_DEPTH: Final = 100
 """Levels of JSON that a part may nest; the API itself stops at about as many."""
-_LARGEST_INTEGER: Final = 2**63 - 1
+_INTEGERS: Final = range(-(2**63), 2**64)
+"""What the log takes exactly."""
 _LARGEST_COUNT: Final = 2**53 - 1
 """The largest integer that every reader of JSON takes exactly."""
 _OF_CODE: Final = re.compile(r"^default_api[.:](?=.)")
@@ -97,7 +98,7 @@ def plain_json(value: object, depth: int = 0) -> object:
             fields = cast("dict[str, object]", value)
             return {well_formed(key): plain_json(item, depth + 1) for key, item in fields.items()}
         return [plain_json(item, depth + 1) for item in cast("list[object]", value)]
-    if isinstance(value, int) and not -_LARGEST_INTEGER <= value <= _LARGEST_INTEGER:
+    if isinstance(value, int) and value not in _INTEGERS:
         try:
             return float(value)
         except OverflowError:

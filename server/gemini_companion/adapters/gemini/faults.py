@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from html import unescape
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
@@ -25,6 +26,10 @@ VERTEX_HINT: Final = (
 )
 LATER_HINT: Final = "Nothing was lost; try again in a moment, or choose another model."
 ENDPOINT_HINT: Final = "Check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL, then try again."
+PAGE_HINT: Final = (
+    "A proxy, a sign-in page or a filter of the network answers in its place. Open the address of the service in a"
+    " browser, and check HTTPS_PROXY, NO_PROXY and GOOGLE_GEMINI_BASE_URL."
+)
 MODEL_HINT: Final = "`gemini/models` lists the usual names; set another with `model.name` or GEMINI_MODEL."
 
 _RETRYABLE: Final = frozenset({408, 409, 425, 429, 499})
@@ -55,6 +60,8 @@ _ABOUT_MEDIA: Final = re.compile(
     r"|file_?uri)\b",
     re.IGNORECASE,
 )
+_PAGE: Final = re.compile(r"\s*+<(?:!doctype\s+html|html|head|body|h1|title|meta|script|\?xml|!--)", re.IGNORECASE)
+_TITLE: Final = re.compile(r"<title[^>]{0,200}+>([^<]{1,500}+)<", re.IGNORECASE)
 _NO_QUOTA: Final = re.compile(r"\blimit: 0\b(?![.,]?\d)")
 _HTTP_DATE: Final = re.compile(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT", re.ASCII)
 _DURATION: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s?", re.ASCII)
@@ -78,6 +85,8 @@ def fault_of(response: ErrorResponse, *, model: str, vertex: bool = False, now: 
     """The fault for an error response. `now` is the time that a Retry-After date is compared with."""
     code, reason = response.code, _reason(response)
     details = list(_details(response.body))
+    if code < 500 and code not in (*_RETRYABLE, 413) and is_page(response.message):
+        return page_fault(response.message, code)
     key_refused = any(detail.get("reason") == "API_KEY_INVALID" for detail in details) or _KEY_REFUSED.search(
         response.message
     )
@@ -152,6 +161,23 @@ def fault_of(response: ErrorResponse, *, model: str, vertex: bool = False, now: 
         retryable=False,
         refused=_refused(response) if code == 400 and response.status in ("", "INVALID_ARGUMENT") else None,
         words=response.message[:_READ],
+    )
+
+
+def is_page(text: str) -> bool:
+    """Whether what answered is a web page."""
+    return _PAGE.match(text[:_READ]) is not None
+
+
+def page_fault(page: str, code: int) -> ModelUnavailable:
+    """The fault where a web page came in place of an answer."""
+    title = _TITLE.search(page[:_READ])
+    named = one_line(unescape(title[1]), 120) if title is not None else ""
+    titled = f' with the title "{named}"' if named else ""
+    return ModelUnavailable(
+        f"What answered is not the model's service but a web page{titled} ({code}).",
+        hint=PAGE_HINT,
+        retryable=False,
     )
 
 

@@ -13,6 +13,7 @@ is told. The service adds one from time to time, to every event, and all streams
 from __future__ import annotations
 
 import binascii
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
@@ -28,6 +29,15 @@ from gemini_companion.sessions.models.port import ModelChunk
 LARGE_BYTES: Final = 1024 * 1024
 """An event of more is large: what is done with it is done beside the event loop."""
 _DATA: Final = b"data: "
+_TEXT: Final = re.compile(rb'"text"\s*+:\s*+"')
+_ENDS_WITH_HALF: Final = re.compile(
+    rb'"text"\s*+:\s*+"(?:[^"\\]|\\(?!u[dD][89abAB][0-9a-fA-F]{2}").)*+(?P<half>\\u[dD][89abAB][0-9a-fA-F]{2})"'
+)
+_NUMBERED_REASONS: Final = (
+    *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST"),
+    *("PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL"),
+)
+"""Finish reasons by their numbers, which proxies send in place of their names."""
 _NUL: Final = rb"\u0000"
 
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
@@ -91,7 +101,7 @@ class _SafetyRating(_Object):
 
 class _Candidate(_Object):
     content: _Content | None = None
-    finish_reason: _FinishReason | None = None
+    finish_reason: _FinishReason | int | None = None
     finish_message: str | None = None
     index: _Count | None = None
     token_count: _Count | None = None
@@ -146,6 +156,8 @@ class PlainEvents:
     def __init__(self) -> None:
         self._data = b""
         """The line of data of an event whose end has not come."""
+        self._half = b""
+        """The first half of a surrogate pair, with which the text of the event before ended."""
         self._is_theirs = False
         """True while the SDK has lines of the event under way: it has the rest of them too."""
 
@@ -157,7 +169,7 @@ class PlainEvents:
         given: list[bytes] = []
         for line in lines.split(b"\n")[:-1]:
             if line.startswith(_DATA) and not self._data:
-                self._data = line
+                self._data = self._with_whole_signs(line)
             elif line or self._is_theirs:
                 given += self._left(line)
                 self._is_theirs = bool(line)
@@ -174,6 +186,20 @@ class PlainEvents:
             given += (self._data, b"\n")
         if given:
             yield b"".join(given)
+
+    def _with_whole_signs(self, line: bytes) -> bytes:
+        """The line with a sign whose halves stand in two events whole in the second."""
+        if self._half:
+            text = _TEXT.search(line)
+            if text is not None:
+                line = line[: text.end()] + self._half + line[text.end() :]
+                self._half = b""
+        if b"\\ud" in line or b"\\uD" in line:
+            found = _ENDS_WITH_HALF.search(line)
+            if found is not None:
+                self._half = found["half"]
+                line = line[: found.start("half")] + line[found.end("half") :]
+        return line
 
     def _left(self, line: bytes) -> Iterator[bytes]:
         """This line, after the one that waited."""
@@ -200,8 +226,13 @@ def plain_chunk(data: bytes) -> ModelChunk | None:
     if event.candidates:
         candidate = event.candidates[0]
         finish_reason = candidate.finish_reason
+        is_ours = len(data) > LARGE_BYTES
+        if isinstance(finish_reason, int):  # the SDK gives up at one
+            is_known = 0 <= finish_reason < len(_NUMBERED_REASONS)
+            finish_reason = _NUMBERED_REASONS[finish_reason] if is_known else str(finish_reason)
+            is_ours = True
         for part in (candidate.content.parts if candidate.content else None) or ():
-            fields = _large_fields(part) if len(data) > LARGE_BYTES else None if _is_large_kind(part) else {}
+            fields = _large_fields(part) if is_ours else None if _is_large_kind(part) else {}
             if fields is None:
                 return None
             if part.text is not None:

@@ -28,7 +28,9 @@ from gemini_companion.adapters.gemini.faults import (
     VERTEX_HINT,
     ErrorResponse,
     fault_of,
+    is_page,
     one_line,
+    page_fault,
 )
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.adapters.gemini.transport import (
@@ -53,6 +55,8 @@ _SHORTEST_SECRET: Final = 8
 """Characters; cutting out a shorter "key" would only garble the sentence."""
 _MESSAGE_LIMIT: Final = 4_000
 """Characters of an error's message that are read."""
+_RAW: Final = "Raw response: "
+"""Behind it the SDK quotes what it cannot read."""
 _KNOWN_SDK: Final = "3.3."
 """The beginning of the versions whose requests were compared with ours; any other one is given the whole body."""
 # The SDK wants typed contents and turns each into several objects on the event loop: 1.5 s for 10,000. Our HTTP client
@@ -266,6 +270,8 @@ class Connection:
                 return Unauthenticated(
                     f"The machine's Google credentials were not accepted ({reason}).", hint=VERTEX_HINT
                 )
+            case sdk_errors.UnknownApiResponseError() if is_page(raw := str(exc).partition(_RAW)[2]):
+                return page_fault(self._redact(raw), 200)
             case _:
                 # The errors of the SDK's parsers escape it: ValueError, TypeError, AttributeError, ValidationError …
                 return ModelUnavailable(
