@@ -39,6 +39,8 @@ class Server:
         if "exits-at-start" in self.does:
             print("cannot find my configuration", file=sys.stderr)
             sys.exit(3)
+        if "marked" in self.does:
+            sys.stdout.buffer.write(b"\xef\xbb\xbf")
         if "child" in self.does:
             subprocess.Popen(["sleep", "7654"], start_new_session=True)
         if "banner" in self.does:
@@ -64,7 +66,7 @@ class Server:
             if "no-extras" not in self.does:
                 offers |= {"prompts": {}, "resources": {}}
             result: Any = {
-                "protocolVersion": params["protocolVersion"],
+                "protocolVersion": "2099-01-01" if "future" in self.does else params["protocolVersion"],
                 "capabilities": offers,
                 "serverInfo": {"name": "tester", "version": "1"},
             }
@@ -212,7 +214,8 @@ class Server:
             case "malformed":
                 return {"content": "no list"}
             case "no object":
-                return 42
+                self.send({"id": number, "result": 42})
+                return None
             case "odd pieces":
                 return {"content": [{"type": "text", "text": "before"}, {"type": "video"}, {"type": "text", "text": 4}]}
             case "wrong id":

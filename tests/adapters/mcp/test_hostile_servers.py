@@ -177,6 +177,20 @@ async def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     broken = await faulty(start(definition("exits-at-start")))
     assert "'/nowhere/at-all'" in missing.message
     assert "exit code 3" in broken.message
+    assert "cannot find my configuration" in broken.message
+
+
+async def test_a_byte_order_mark_ahead_of_the_first_message_is_no_matter(tmp_path: Path) -> None:
+    async with connected(definition("marked"), tmp_path) as (link, _, _):
+        assert await said(link, "x") == "echo: x"
+
+
+async def test_a_version_of_the_protocol_that_nobody_knows_is_named(tmp_path: Path) -> None:
+    async def start() -> None:
+        async with connected(definition("future"), tmp_path):
+            pass
+
+    assert "version 2099-01-01" in (await faulty(start())).message
 
 
 async def test_a_cancelled_start_leaves_nothing_running(tmp_path: Path) -> None:

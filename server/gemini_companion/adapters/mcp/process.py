@@ -59,6 +59,8 @@ class ServerProcess:
         """Done when the server has ended, and all that came of it."""
         self._stopped = False
         self._logging: asyncio.Task[None] | None = None
+        self._last_line = ""
+        """What it wrote last for people."""
         os.set_blocking(status, False)
         self._loop.add_reader(status, self._hear)
 
@@ -91,7 +93,12 @@ class ServerProcess:
             os.close(says_status)
             os.close(source)
         started = cls(process, status, token)
-        started._logging = asyncio.create_task(started._log(on_log), name="mcp server log")
+
+        def heard(line: str) -> None:
+            started._last_line = line
+            on_log(line)
+
+        started._logging = asyncio.create_task(started._log(heard), name="mcp server log")
         pipe = os.fdopen(given, "wb", 0)
         transport, protocol = await started._loop.connect_write_pipe(
             lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), pipe
@@ -156,9 +163,19 @@ class ServerProcess:
             self._logging.cancel()
         cast("Any", self._process)._transport.close()  # what survived would hold its pipes for ever
 
+    async def heard_out(self, seconds: float) -> None:
+        """Wait until what it wrote for people is read, so that `how_it_ended` has the last of it."""
+        if self._logging is not None:
+            await asyncio.wait({self._logging}, timeout=seconds)
+
     @property
     def how_it_ended(self) -> str:
-        """A sentence about its end."""
+        """A sentence about its end, and what it said last."""
+        last = f" It said last: {self._last_line}" if self._last_line else ""
+        return f"{self._end}{last}"
+
+    @property
+    def _end(self) -> str:
         report = self._report()
         if report.failed:
             return f"It could not be started: {report.failed}."

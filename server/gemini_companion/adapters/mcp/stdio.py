@@ -77,6 +77,7 @@ async def stdio_streams(
             if not reason:
                 with anyio.move_on_after(1.0):
                     await asyncio.shield(process.ended)
+                    await process.heard_out(0.5)
                 reason = process.how_it_ended if process.ended.done() else "It closed its output."
             on_end(reason)
 

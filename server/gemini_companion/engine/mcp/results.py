@@ -186,8 +186,8 @@ class _Reading:
 
 def _unreadable(piece: object) -> str:
     """A piece that is not as the protocol has it, word for word as far as it is short."""
-    kind = cast("dict[str, Any]", piece).get("type") if isinstance(piece, dict) else type(piece).__name__
-    return f"[A piece of the kind {_line(str(kind))} cannot be read. It is: {_shown(piece)}]"
+    kind: object = cast("dict[str, Any]", piece).get("type") if isinstance(piece, dict) else type(piece).__name__
+    return f"[A piece of the kind {_line(str(kind))} cannot be read. It is: {_shown(cast('object', piece))}]"
 
 
 def _shown(value: object) -> str:
