@@ -24,6 +24,8 @@ from gemini_companion.engine.mcp.names import PREFIX
 from gemini_companion.sessions.models.registry import ModelChoice, ModelRegistry, Suspects
 from gemini_companion.sessions.session import Session
 
+_WORD: Final = re.compile(r"[\w.-]+")
+"""What may be the name of a tool, with what stands behind a dot."""
 _WORDS: Final = 200
 """Characters of a service's message that stand in a note for the model."""
 _NAMED_SERVERS: Final = 5
@@ -131,9 +133,10 @@ class Trial:
         if at is not None:
             declaration = offered[at] if at < len(offered) else None
         elif refused.refused is not None:
+            said = frozenset(_WORD.findall(words))
             # The longest name first: of two that begin alike the message means the one that it has whole.
             for one in sorted(offered, key=lambda one: len(one["name"]), reverse=True):
-                if re.search(rf"(?<![\w.-]){re.escape(one['name'])}(?![\w-])", words):
+                if any(f"{word}.".startswith(f"{one['name']}.") for word in said):
                     declaration = one
                     break
             if declaration is not None and refused.refused != "tools" and not declaration["name"].startswith(PREFIX):
