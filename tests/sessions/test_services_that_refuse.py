@@ -187,7 +187,8 @@ class Picky(ScriptedModel):
 
     def __init__(self, refuses: Callable[[ModelRequest], bool], kind: RefusedPart = "request") -> None:
         super().__init__()
-        self.refuses, self._kind = refuses, kind
+        self.refuses = refuses
+        self._kind: RefusedPart = kind
 
     def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
         if self.refuses(request):
