@@ -44,18 +44,83 @@ def test_a_hook_that_may_not_run_has_a_person_asked_about_the_call_that_it_would
 
 
 @pytest.mark.parametrize(
-    "end",
+    ("end", "decision"),
     [
-        HookEnd(exit_code=None, stdout='{"decision": "deny"}'),
-        HookEnd(timed_out=True, stdout='{"decision": "deny"}'),
-        HookEnd(flooded=True, stdout='{"decision": "deny"}'),
-        HookEnd(failed="no shell"),
+        (HookEnd(exit_code=None, stdout='{"decision": "allow"}'), None),
+        (HookEnd(timed_out=True, stdout='{"hookSpecificOutput": {"tool_input": {}}}'), None),
+        (HookEnd(flooded=True, stdout="text"), None),
+        (HookEnd(failed="no shell"), None),
+        (HookEnd(exit_code=None, stdout='{"decision": "deny"}'), "deny"),
+        (HookEnd(timed_out=True, stdout='{"decision": "block"}'), "block"),
+        (HookEnd(timed_out=True, stdout='{"decision": "deny", "rea'), "deny"),
+        (HookEnd(flooded=True, stderr='{"decision": "deny"}'), "deny"),
     ],
 )
-def test_of_a_hook_that_did_not_end_by_itself_nothing_counts_but_the_fault(end: HookEnd) -> None:
+def test_of_a_hook_that_did_not_end_by_itself_nothing_counts_but_a_refusal_and_the_fault(
+    end: HookEnd, decision: str | None
+) -> None:
     answer = answer_of(end)
-    assert answer.output is None
+    assert (answer.output or {}).get("decision") == decision
     assert answer.fault
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"decision": "Deny"}',
+        '{"decision": " BLOCK "}',
+        "{'decision': 'deny'}",
+        "decision: deny",
+        '["{\\"decision\\": \\"deny\\"}"]',
+        '[{"decision": "deny"}]',
+        '\x1b[31m{"decision": "deny"}\x1b[0m',
+        '```json\n{"decision": "deny"}\n```',
+        'Answer: {"decision": "deny"} (policy 7)',
+        '{"decision": "allow"}\n{"decision": "deny"}\n{"decision": "allow"}',
+        '{"decision": "allow"}{"decision": "deny"}',
+        '{"systemMessage": "on it"}\n{"decision": "deny", reason: no quotes}',
+        '{"hookSpecificOutput": {"permissionDecision": "deny"}}',
+        '{"decision": "allow", "hookSpecificOutput": {"permissionDecision": "deny"}}',
+        '{"permissionDecision": "deny"}',
+    ],
+)
+def test_what_plainly_says_no_refuses(text: str) -> None:
+    for event in ("BeforeTool", "BeforeAgent"):
+        for end in (HookEnd(stdout=text), HookEnd(stdout="working on it", stderr=text)):
+            output = answer_of(end, event).output
+            assert verdict_of(event, merge_outputs(event, [output or {}])).blocks
+
+
+def test_the_reason_beside_the_decision_that_counts_is_told() -> None:
+    inner = {"permissionDecision": "deny", "permissionDecisionReason": "not on Sundays"}
+    output = answer_of(HookEnd(stdout=json.dumps({"reason": "x", "hookSpecificOutput": inner}))).output
+    assert output is not None
+    assert output["reason"] == "not on Sundays"
+
+
+@pytest.mark.parametrize("decision", ["dney", "denied", "no", False, 7, ["deny"]])
+def test_a_decision_that_means_nothing_has_a_person_asked_about_a_call_and_is_told(decision: object) -> None:
+    end = HookEnd(stdout=json.dumps({"decision": decision}))
+    answer = answer_of(end)
+    assert answer.output is not None
+    assert answer.output["decision"] == "ask"
+    assert "means nothing" in answer.fault
+    assert not verdict_of("BeforeAgent", answer_of(end, "BeforeAgent").output).blocks
+    assert "means nothing" in answer_of(end, "BeforeAgent").fault
+
+
+def test_an_answer_that_is_no_json_is_a_message_and_is_told() -> None:
+    answer = answer_of(HookEnd(stdout='{"decision": "allow", oops}'))
+    assert answer == ({"decision": "allow", "systemMessage": '{"decision": "allow", oops}'}, "its answer is no JSON")
+
+
+@pytest.mark.parametrize(
+    "text", ['{"hook_event_name": "x", "prompt": "decision: deny"}', "No decision: denylist is empty"]
+)
+def test_words_about_a_refusal_are_none(text: str) -> None:
+    output = answer_of(HookEnd(stdout=text)).output
+    assert output is not None
+    assert output.get("decision") != "deny"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import json
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
@@ -25,7 +26,8 @@ _LONGEST_TEXT: Final = 100_000
 _BLOCK: Final = 2
 """The exit code that says no."""
 _ANSWERS: Final = frozenset({
-    "continue", "decision", "hookSpecificOutput", "reason", "stopReason", "suppressOutput", "systemMessage",
+    "continue", "decision", "hookSpecificOutput", "permissionDecision", "reason", "stopReason", "suppressOutput",
+    "systemMessage",
 })  # fmt: skip
 """Fields of which an answer has one; an object without any may be a line of a log."""
 _TRIES: Final = 200
@@ -41,6 +43,16 @@ _BLANK: Final = "".join(map(chr, range(0x21))) + "\x7f\ufeff"
 _AROUND: Final = _BLANK + "".join(map(chr, range(0xDC80, 0xDD00)))
 """And around an answer, also bytes that are no text."""
 _DIGITS: Final = 18
+_RANKS: Final = {"": 0, "approve": 1, "allow": 1, "ask": 2, "deny": 4, "block": 4}
+_UNKNOWN: Final = 3
+"""The rank of a decision of which nobody knows what it means."""
+_STYLES: Final = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\))")
+_REFUSES: Final = re.compile(
+    r"(?:^|[{,])[ \t]{0,9}[\\\"']{0,4}(?:permissionD|d)ecision[\\\"']{0,4}[ \t]{0,9}[:=][ \t]{0,9}[\\\"']{0,4}"
+    r"(?:deny|block)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A refusal in what is no JSON, or not all of it: `{'decision': 'deny'}`, `decision: deny`."""
 
 
 def _number(written: str) -> float | None:
@@ -106,7 +118,7 @@ def answer_of(end: HookEnd, event: HookEvent = "BeforeTool") -> Answer:
 
     A JSON object is its output, also between lines of log. Other text is a message, or a refusal by its exit code: 2
     always refuses, 1 warns, any other above 0 refuses if it says why. Of a hook that did not end by itself nothing
-    counts.
+    counts but a refusal.
     """
     if end.failed:
         return Answer(None, end.failed)
@@ -114,19 +126,29 @@ def answer_of(end: HookEnd, event: HookEvent = "BeforeTool") -> Answer:
         return Answer(None, end.withheld)
     if end.withheld:  # it may have been there to refuse the call, so the person decides in its place
         return Answer({"decision": "ask", "reason": end.withheld}, end.withheld)
-    if end.timed_out:
-        return Answer(None, "it took too long and was ended")
-    if end.flooded:
-        return Answer(None, f"it wrote more than {MAX_WRITTEN_BYTES:,} bytes and was ended")
-    if end.exit_code is None:
-        return Answer(None, "a signal ended it")
-    fault = f"exit code {end.exit_code}" if end.exit_code else ""
+    fault = (
+        "it took too long and was ended" if end.timed_out
+        else f"it wrote more than {MAX_WRITTEN_BYTES:,} bytes and was ended" if end.flooded
+        else "a signal ended it" if end.exit_code is None
+        else ""
+    )  # fmt: skip
     said = end.stdout.strip(_BLANK) or end.stderr.strip(_BLANK)
     value = _json_of(said)
+    if not _is_answer(value) and end.stdout.strip(_BLANK):
+        other = _json_of(end.stderr)
+        value = other if _rank(other) >= _RANKS["deny"] else value
+    if fault:
+        refusal = cast("HookOutput", value) if _rank(value) >= _RANKS["deny"] else None
+        return Answer(refusal and _decided(refusal), fault)
+    fault = f"exit code {end.exit_code}" if end.exit_code else ""
     if isinstance(value, dict):
-        output = cast("HookOutput", value)
-        if end.exit_code == _BLOCK and not _says(output):
-            output = {**output, "decision": "deny", "reason": _reason(output, end)}
+        output = _decided(cast("HookOutput", value))
+        if end.exit_code == _BLOCK and not _decision(output)[0]:
+            return Answer({**output, "decision": "deny", "reason": _reason(output, end)}, fault)
+        if _rank(output) == _UNKNOWN:
+            fault = fault or f"it decided {_shown(str(output['decision']))[:80]!r}, which means nothing"
+            if event == "BeforeTool":  # it may have meant to refuse the call, so the person decides
+                return Answer({**output, "decision": "ask", "reason": f"Of a hook: {fault}."}, fault)
         return Answer(output, fault)
     if end.is_cut and not fault:
         fault = f"it wrote more than {MAX_OUTPUT_BYTES:,} bytes, and no answer stands in the last ones"
@@ -136,14 +158,39 @@ def answer_of(end: HookEnd, event: HookEvent = "BeforeTool") -> Answer:
     if not said or value is None or isinstance(value, int | float):
         return Answer(None, fault)
     if end.exit_code == 0:
+        if said.startswith("{") and not fault:
+            fault = "its answer is no JSON"
         return Answer({"decision": "allow", "systemMessage": text}, fault)
     if end.exit_code == 1:
         return Answer({"decision": "allow", "systemMessage": f"Warning: {text}"}, fault)
     return Answer({"decision": "deny", "reason": text}, fault)
 
 
-def _says(output: HookOutput) -> bool:
-    return isinstance(output.get("decision"), str) and bool(output["decision"])
+def _is_answer(value: object) -> bool:
+    return isinstance(value, dict) and not _ANSWERS.isdisjoint(cast("HookOutput", value))
+
+
+def _decision(output: Mapping[str, Any]) -> tuple[str, object]:
+    """The strictest decision that an output has, also as Claude's hooks write it, and the reason beside it."""
+    inner = output.get("hookSpecificOutput")
+    specific = cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}
+    given = [(output.get("decision"), output.get("reason"))]
+    given += [(one.get("permissionDecision"), one.get("permissionDecisionReason")) for one in (output, specific)]
+    # What is no text, such as `false`, is none that is known.
+    decisions = [("" if name is None else str(name).strip().lower(), reason) for name, reason in given]
+    return max(decisions, key=lambda one: _RANKS.get(one[0], _UNKNOWN))
+
+
+def _rank(value: object) -> int:
+    return _RANKS.get(_decision(cast("HookOutput", value))[0], _UNKNOWN) if isinstance(value, dict) else 0
+
+
+def _decided(output: HookOutput) -> HookOutput:
+    """The output with its strictest decision as `decision`."""
+    decision, reason = _decision(output)
+    if not decision or output.get("decision") == decision:
+        return output
+    return {**output, "decision": decision, "reason": reason or output.get("reason", "")}
 
 
 def _reason(output: HookOutput, end: HookEnd) -> str:
@@ -152,39 +199,52 @@ def _reason(output: HookOutput, end: HookEnd) -> str:
 
 
 def _json_of(text: str) -> object:
-    """The JSON value that the text is, or the answer among the objects in its lines; else the text. Too deep a one is
-    text.
+    """The JSON value that the text is, or the answer among the objects in it; else the text. Too deep a one is text.
+
+    Of several answers the strictest counts, of equally strict ones the last.
     """
-    source = text.strip(_AROUND).replace("\0", "")  # what one program wrote as UTF-16 may stand among UTF-8
+    # What one program wrote as UTF-16 may stand among UTF-8.
+    source = _STYLES.sub("", text).strip(_AROUND).replace("\0", "")
+    found: object = None
     try:
         value: object = msgspec.json.decode(source)
-        return text if _is_deep(value) else value
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         objects = list(_objects(source))
-    answers = [one for one in objects if not _ANSWERS.isdisjoint(one)]
-    found = (answers[-1:] or objects[:1] or [None])[0]
-    if found is None or _is_deep(found):
-        return text
-    return msgspec.json.decode(json_with_whole_signs(json.dumps(found).encode()))
+        answers = [one for one in objects if _is_answer(one)]
+        found = max(reversed(answers), key=_rank) if answers else next(iter(objects), None)
+        if found is not None and not _is_deep(found):
+            found = msgspec.json.decode(json_with_whole_signs(json.dumps(found).encode()))
+            value = found
+        else:
+            value = text
+    else:
+        if _is_deep(value):
+            return text
+        if isinstance(value, dict):
+            return cast("object", value)
+    if not _rank(value) and _REFUSES.search(source):
+        return {"reason": _shown(text), **(cast("HookOutput", found) if found else {}), "decision": "deny"}
+    return value
 
 
 def _objects(source: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects that begin a line, and answers that begin within one, with nothing behind them on their last."""
+    """The JSON objects that begin a line, and answers that begin within one, with nothing behind them on their last; a
+    refusal wherever it stands.
+    """
     at = past = tries = 0
     for line in source.splitlines(keepends=True):
         start, at = at, at + len(line)
-        if start < past or tries == _TRIES or (begin := source.find("{", start, at)) < 0:
-            continue
-        try:
-            value, past = _LENIENT.raw_decode(source, begin)
-        except (ValueError, RecursionError):
-            tries += 1
-            continue
-        end_of_line = source.find("\n", past)
-        if source[past : end_of_line if end_of_line >= 0 else None].strip(_AROUND):
-            continue
-        if not source[start:begin].strip(_AROUND) or not _ANSWERS.isdisjoint(value):
-            yield value
+        while tries < _TRIES and (begin := source.find("{", max(start, past), at)) >= 0:
+            before = source[start:begin].strip(_AROUND)
+            try:
+                value, past = _LENIENT.raw_decode(source, begin)
+            except (ValueError, RecursionError):
+                tries += 1
+                break
+            end_of_line = source.find("\n", past)
+            behind = source[past : end_of_line if end_of_line >= 0 else None].strip(_AROUND)
+            if _rank(value) >= _RANKS["deny"] or (not behind and (not before or _is_answer(value))):
+                yield value
 
 
 def _shown(text: str) -> str:

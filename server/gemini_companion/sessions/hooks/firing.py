@@ -166,7 +166,7 @@ def _run_of(hook: Hook, answer: Answer, duration_ms: int, *, at: int, timed_out:
         verdict.clears,
     )
     outcome: HookOutcome = (
-        "timedOut" if timed_out
+        "timedOut" if timed_out and not verdict.blocks
         else "stopped" if verdict.stops
         else "denied" if verdict.blocks
         else "asked" if verdict.asks
