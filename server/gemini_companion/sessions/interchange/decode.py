@@ -11,6 +11,7 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.decode import decode_contents, decode_parts, mismatch
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.sessions.interchange import companion, gemini_cli
+from gemini_companion.sessions.interchange.chat_messages import chat_to_session, is_chat
 from gemini_companion.sessions.interchange.compressed import places_of
 from gemini_companion.sessions.interchange.imported import ImportedSession
 from gemini_companion.sessions.interchange.json_document import parse_json
@@ -19,17 +20,17 @@ LONGEST_TITLE = 500
 """Characters, as in `protocol.types.Title`."""
 
 _WHAT_IS_READ = (
-    "A session file is an array of contents, an object with history, an export of this program, or a Gemini CLI session"
-    " (.json or .jsonl)."
+    "A session file is an array of contents, an object with history, an export of this program, a Gemini CLI session"
+    " (.json or .jsonl), or messages with role and content."
 )
 
 
 def decode_session_file(data: bytes, name: str) -> ImportedSession:
     """Decode the bytes of a session file; `name` is the file's name in messages.
 
-    Accepted are `{history, systemInstruction?, snapshotAt?}`, a bare array of contents, our own export, and Gemini
-    CLI's `.json` and `.jsonl`. Raises only `InvalidInput`, with a path as in `$.history[3].parts[0].text`, or with line
-    and column.
+    Accepted are `{history, systemInstruction?, snapshotAt?}`, a bare array of contents, our own export, Gemini CLI's
+    `.json` and `.jsonl`, and messages with role and content (`chat_messages`). Raises only `InvalidInput`, with a path
+    as in `$.history[3].parts[0].text`, or with line and column.
     """
     try:
         session = _decode(data, is_jsonl=name.endswith(".jsonl"))
@@ -59,6 +60,8 @@ def _decode(data: bytes, *, is_jsonl: bool) -> ImportedSession:
 
 
 def _decode_document(document: object) -> ImportedSession:
+    if is_chat(document):
+        return chat_to_session(document, "$")
     if isinstance(document, list):
         return ImportedSession(contents=decode_contents(cast("list[object]", document)))
     if not isinstance(document, dict):
@@ -66,12 +69,18 @@ def _decode_document(document: object) -> ImportedSession:
     fields = cast("dict[str, object]", document)
     if fields.get("format") == companion.FORMAT:
         return companion.decode_export(fields)
-    if "history" in fields:
+    if (name := next((one for one in ("history", "contents") if one in fields), "")) != "":
+        instruction = _instruction(fields.get("systemInstruction"), "$.systemInstruction")
+        if is_chat(fields[name]):
+            return chat_to_session(fields[name], f"$.{name}", instruction)
         return ImportedSession(
-            contents=decode_contents(fields["history"], "$.history"),
-            system_instruction=_instruction(fields.get("systemInstruction"), "$.systemInstruction"),
+            contents=decode_contents(fields[name], f"$.{name}"),
+            system_instruction=instruction,
             snapshots_at=places_of(fields),
         )
+    if is_chat(fields.get("messages")):
+        system = fields.get("system")  # Anthropic's
+        return chat_to_session(fields["messages"], "$.messages", system if isinstance(system, str) else None)
     if "messages" in fields or ("sessionId" in fields and "projectHash" in fields):
         return gemini_cli.to_session(gemini_cli.conversation_of_document(fields))
     raise InvalidInput("There is neither history nor messages in it.")
@@ -92,7 +101,7 @@ def _decode_lines(data: bytes) -> ImportedSession | None:
     if not conversation.is_named:
         return None
     session = gemini_cli.to_session(conversation)
-    return msgspec.structs.replace(session, warnings=tuple(warnings))
+    return msgspec.structs.replace(session, warnings=(*warnings, *session.warnings))
 
 
 def _is_object(line: bytes) -> bool:

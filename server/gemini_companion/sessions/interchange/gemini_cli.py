@@ -10,12 +10,15 @@ all).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final, cast
 
 import msgspec
 
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.escapes import well_formed
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.decode import decode_parts, mismatch
 from gemini_companion.engine.history.part import is_thought, text_of
@@ -36,6 +39,9 @@ SNAPSHOT_ID: Final = "companion-snapshot-"
 """Beginning of the id of a message that is the snapshot of a compression. Gemini CLI keeps the ids of messages, and no
 other field of ours, when it goes on with a session.
 """
+
+
+_TYPES: Final = frozenset({"user", "gemini", "info", "error", "warning"})
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -86,6 +92,16 @@ def to_session(conversation: Conversation) -> ImportedSession:
     messages = [
         message for message in conversation.messages.values() if message.fields.get("type") in ("user", "gemini")
     ]
+    kinds = Counter(str(message.fields.get("type")) for message in conversation.messages.values())
+    unknown = {kind: count for kind, count in kinds.items() if kind not in _TYPES}
+    if unknown and len(unknown) == len(kinds):
+        found = well_formed(next(iter(unknown))[:40])
+        raise InvalidInput(f"No message has a type that is known, such as user or gemini; the first has {found}.")
+    warnings = [
+        f"{count:,} {'message' if count == 1 else 'messages'} of the type {well_formed(kind[:40])}, which is not known,"
+        " left out."
+        for kind, count in list(unknown.items())[:20]
+    ]
     models = [model for message in messages if isinstance(model := message.fields.get("model"), str) and model]
     contents, times, snapshots_at = _contents(messages, is_verbatim=is_verbatim)
     return ImportedSession(
@@ -97,6 +113,9 @@ def to_session(conversation: Conversation) -> ImportedSession:
         created_at=_milliseconds(fields.get("startTime")),
         snapshots_at=(places_of(own) if is_verbatim else ()) or snapshots_at,
         times=times,
+        warnings=tuple(warnings)
+        if contents or not kinds
+        else (*warnings, "Nothing in it is a prompt or an answer, so the chat is empty."),
     )
 
 
@@ -105,7 +124,7 @@ def _take_record(conversation: Conversation, record: dict[str, object], path: st
     if isinstance(target, str):
         _rewind(conversation.messages, target)
     elif isinstance(record.get("id"), str):
-        _take_message(conversation.messages, record, path)
+        _take_message(conversation.messages, record, path, in_array=False)
     elif isinstance(update, dict):
         changes = cast("dict[str, object]", update)
         if isinstance(changes.get("messages"), list):
@@ -125,12 +144,16 @@ def _take_messages(conversation: Conversation, raw: object, path: str) -> None:
     for index, item in enumerate(cast("list[object]", raw)):
         if not isinstance(item, dict):
             raise mismatch("a message (an object)", item, f"{path}[{index}]")
-        _take_message(conversation.messages, cast("dict[str, object]", item), f"{path}[{index}]")
+        _take_message(conversation.messages, cast("dict[str, object]", item), f"{path}[{index}]", in_array=True)
 
 
-def _take_message(messages: dict[str, Message], fields: dict[str, object], path: str) -> None:
+def _take_message(messages: dict[str, Message], fields: dict[str, object], path: str, *, in_array: bool) -> None:
     identity = fields.get("id")
-    messages[identity if isinstance(identity, str) else f"\0{path}"] = Message(fields, path)
+    key = identity if isinstance(identity, str) else f"\0{path}"
+    known = messages.get(key)
+    if known is not None and fields != known.fields and (in_array or known.fields.get("type") != fields.get("type")):
+        key = f"{key}\0{path}"  # two messages, whatever their ids say
+    messages[key] = Message(fields, path)
 
 
 def _rewind(messages: dict[str, Message], target: str) -> None:
