@@ -218,6 +218,8 @@ class CommandEnd(msgspec.Struct, frozen=True, kw_only=True):
     signal: str = ""
     output: str = ""
     """Both streams in the order they came; at most the bound, head and tail, where there was more."""
+    repaints: int = 0
+    """States of lines that were written over and say nothing that the next one does not: they are not in `output`."""
     total_bytes: int = 0
     spill_path: str | None = None
     """A private file with all of it, up to its quota, where it was more than fits in memory."""

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from gemini_companion.adapters.processes.output import Output
 from gemini_companion.adapters.processes.plain_text import LONGEST_LINE, PlainText
+from gemini_companion.tools.ports import CommandEnd
+from gemini_companion.tools.shell.run_shell_command import output_of
 
 SHOWN = {
     "colours": ("\x1b[31mred\x1b[0m \x1b[1;38;5;200mx\x1b[m\n", "red x\n"),
@@ -18,6 +20,19 @@ SHOWN = {
     "a bar that is wiped away": ("10%\r20%\r\r\nx\n", "20%\nx\n"),
     "line ends of Windows": ("a\r\nb\r\r\nc\r\n", "a\nb\nc\n"),
     "a bar that does not end": ("1\r2\r3", "3"),
+    "an error between steps": (
+        "step 1 ok\rstep 2 ok\rERROR: step 3\rstep 4 ok\rdone\n",
+        "step 2 ok\nERROR: step 3\nstep 4 ok\ndone\n",
+    ),
+    "line ends of old Macs": ("id,name\r1,Anna\r2,Bob\r", "id,name\n1,Anna\n2,Bob"),
+    "rows of numbers": ("1,2,3\r4,5,6\r", "1,2,3\n4,5,6"),
+    "an error that is written over": ("ERROR important\rok\n", "ERROR important\nok\n"),
+    "the last state of git": (
+        "Objects: 1% (1/9)\rObjects: 99% (9/9)\rObjects: 100% (9/9), done.\n",
+        "Objects: 100% (9/9), done.\n",
+    ),
+    "a bar with times": ("10%|#   | 1/9 [00:01<00:09]\r99%|### | 9/9 [00:09<00:00]\n", "99%|### | 9/9 [00:09<00:00]\n"),
+    "a spinner": ("|\r/\r-\r\\\rready\n", "\\\nready\n"),
     "letters twice": ("b\bbo\bol\bld _\bu\n", "bold u\n"),
     "too many steps back": ("\b\b\ba\n", "a\n"),
     "what is no text": ("a\0b\x01c\x7f\a\n", "a\\x00b\\x01c\\x7f\n"),
@@ -51,6 +66,30 @@ def test_those_who_watch_see_ordinary_text_as_it_comes(pieces: list[str]) -> Non
     plain = PlainText()
     watched = [plain.feed(piece)[1] for piece in pieces]
     assert watched == pieces
+
+
+@given(
+    st.lists(st.sampled_from(["error", "step 1", "step 2", "9%", "1,2", "done", "", " "]), max_size=12), st.booleans()
+)
+def test_no_word_of_what_is_written_over_is_lost_and_what_is_left_out_is_counted(states: list[str], ends: bool) -> None:
+    plain = PlainText()
+    shown = plain.feed("\r".join(states) + "\n" * ends, is_last=True)[0]
+    assert set(" ".join(states).replace("1", "2").split()) <= set(shown.replace("1", "2").split())
+    assert len([one for one in states if one.strip()]) == len(shown.split()) - shown.count("step ") + plain.repaints
+
+
+def test_the_model_is_told_how_many_states_of_lines_are_left_out() -> None:
+    told = output_of(CommandEnd(exit_code=0, output="done\n", repaints=1_234), was_stopped=False).output or ""
+    assert "[1,234 states of lines that were written over (\\r) are left out" in told
+    assert "tr '\\r' '\\n'" in told
+    assert "written over" not in (output_of(CommandEnd(exit_code=0), was_stopped=False).output or "")
+
+
+def test_those_who_watch_see_an_error_between_steps() -> None:
+    plain = PlainText()
+    steps = [*(f"step {number}\r" for number in range(9)), "ERROR\r", "step 9\n"]
+    assert "ERROR\n" in "".join(plain.feed(step)[1] for step in steps)
+    assert plain.repaints == 8
 
 
 def test_those_who_watch_see_the_first_and_the_last_state_of_a_bar() -> None:

@@ -56,6 +56,11 @@ class Output:
         self.spill_path: str | None = None
         self.spill_note = ""
 
+    @property
+    def repaints(self) -> int:
+        """See `PlainText.repaints`."""
+        return self._plain.repaints
+
     def add(self, data: bytes, *, is_last: bool = False) -> str:
         """Take in more; what of it is to be shown to those who watch, as plain text (`plain_text`)."""
         self.total_bytes += len(data)

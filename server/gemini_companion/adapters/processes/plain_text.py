@@ -1,8 +1,9 @@
 """What a terminal would show in the end of what a program puts out: no colours, no signs that move a cursor.
 
 Programs are told that there is no terminal (`TERM=dumb`), and some write for one all the same. A model pays for each of
-these signs, and a panel must not act on them. Of a line that was written over and over, as progress bars do, the last
-state stays.
+these signs, and a panel must not act on them. Of a line that was written over and over, as progress bars do, the states
+that are alike are left out but for the last, and counted. Each that says something else is a line of its own: it may be
+an error between two steps, or a file whose lines end as those of old Macs do.
 """
 
 from __future__ import annotations
@@ -25,6 +26,15 @@ _SPECIAL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NO_TEXT: Final = frozenset(map(chr, (*range(7), *range(0x0E, 0x20), *range(0x7F, 0x85), *range(0x86, 0xA0))))
 
 
+_WORD: Final = re.compile(r"(?<![\w.,:])[^\W\d_][\w'-]*")
+_PROGRESS: Final = re.compile(
+    r"\W*(?:\d+(?:\.\d+)?\W*)?"  # a bar, a spinner, one number
+    r"|.*(?:%|\d[ \t]{0,3}/[ \t]{0,3}\d|\d:\d\d|--:--|[#=█━▓]{2}).*",
+    re.DOTALL,
+)
+"""A state without words that is a step of something under way, and no row of numbers."""
+
+
 class PlainText:
     """Takes text in pieces of any size, and gives what is certain of it. Takes time in proportion to the text."""
 
@@ -32,11 +42,13 @@ class PlainText:
         self._unfinished = ""
         self._line = ""
         self._shown = ""
+        self.repaints = 0
+        """States of lines that were left out, for the next one was like them."""
 
     @property
     def line(self) -> str:
         """The line that has not ended, as it stands."""
-        return _settled(self._line)
+        return "\n".join(_states(self._line)[0])
 
     def feed(self, text: str, *, is_last: bool = False) -> tuple[str, str]:
         """What is certain now, whole lines but for the last; and what is new for somebody who watches.
@@ -63,45 +75,75 @@ class PlainText:
         watched: list[str] = []
         if feed:
             for piece in before.split("\n"):
-                line = _settled(self._line + piece)
-                certain.append(f"{line}\n")
-                watched.append(self._news(line) + "\n")
-                self._line = self._shown = ""
-        self._line = _last_states(self._line + rest)
+                self._end(self._line + piece, certain, watched)
+        self._line += rest
+        if "\r" in self._line:
+            ended, is_over, last = self._line.rpartition("\r")
+            lines, repaints = _states(ended)
+            self.repaints += repaints
+            for line in lines[:-1]:
+                self._put(line, certain, watched)
+            self._line = "".join(lines[-1:]) + is_over + last
         if is_last or len(self._line) > LONGEST_LINE:
-            line = self.line
-            certain.append(line)
-            watched.append(self._news(line))
+            lines, repaints = _states(self._line)
+            self.repaints += repaints
+            for line in lines[:-1]:
+                self._put(line, certain, watched)
+            certain += lines[-1:]
+            watched += [self._news(line) for line in lines[-1:]]
             self._line = self._shown = ""
         elif "\r" not in self._line and "\b" not in self._line:
             watched.append(self._news(self._line))
             self._shown = self._line
         return "".join(certain), "".join(watched)
 
+    def _end(self, line: str, certain: list[str], watched: list[str]) -> None:
+        lines, repaints = _states(line)
+        self.repaints += repaints
+        for one in lines or [""]:
+            self._put(one, certain, watched)
+        self._line = ""
+
+    def _put(self, line: str, certain: list[str], watched: list[str]) -> None:
+        certain.append(f"{line}\n")
+        watched.append(self._news(line) + "\n")
+        self._shown = ""
+
     def _news(self, line: str) -> str:
         return line[len(self._shown) :] if line.startswith(self._shown) else f"\n{line}"
 
 
-def _last_states(line: str) -> str:
-    """Of what was written over, no more than may still count."""
-    if line.count("\r") < 2:
-        return line
-    pieces = line.split("\r")
-    last = pieces.pop()
-    shown = next((piece for piece in reversed(pieces) if piece), "")
-    return f"{shown}\r{last}"
+def _states(line: str) -> tuple[list[str], int]:
+    """The states of a line that each say something else, in order, and how many others it had."""
+    kept: list[str] = []
+    repaints = 0
+    for piece in line.split("\r"):
+        state = _with_steps_back(piece)
+        if not state.strip():
+            continue
+        if kept and _is_repaint(kept[-1], state):
+            repaints += 1
+            kept.pop()
+        kept.append(state)
+    return (kept if kept or "\r" in line else [_with_steps_back(line)] if line else []), repaints
 
 
-def _settled(line: str) -> str:
-    """What stands in a line in the end."""
-    if "\r" in line:
-        line = next((piece for piece in reversed(line.split("\r")) if piece), "")
-    if "\b" in line:
-        kept: list[str] = []
-        for sign in line:
-            if sign != "\b":
-                kept.append(sign)
-            elif kept:
-                kept.pop()
-        line = "".join(kept)
-    return line
+def _is_repaint(before: str, after: str) -> bool:
+    """Whether what stands there now says what stood there before: the same words, or those and more."""
+    words = _WORD.findall(before)
+    others = _WORD.findall(after)
+    if words:
+        return others[: len(words)] == words
+    return not others and all(_PROGRESS.fullmatch(one) for one in (before, after))
+
+
+def _with_steps_back(text: str) -> str:
+    if "\b" not in text:
+        return text
+    kept: list[str] = []
+    for sign in text:
+        if sign != "\b":
+            kept.append(sign)
+        elif kept:
+            kept.pop()
+    return "".join(kept)

@@ -162,6 +162,7 @@ class ReapedCommand:
             exit_code=report.exit,
             signal=_named(report.signal),
             output=self._output.text(),
+            repaints=self._output.repaints,
             total_bytes=self._output.total_bytes,
             spill_path=self._output.spill_path,
             timed_out=self._timed_out,
