@@ -220,6 +220,8 @@ class CommandEnd(msgspec.Struct, frozen=True, kw_only=True):
     """Both streams in the order they came; at most the bound, head and tail, where there was more."""
     repaints: int = 0
     """States of lines that were written over and say nothing that the next one does not: they are not in `output`."""
+    guessed: str = ""
+    """In which encoding lines of `output` were read that are no UTF-8."""
     total_bytes: int = 0
     spill_path: str | None = None
     """A private file with all of it, up to its quota, where it was more than fits in memory."""

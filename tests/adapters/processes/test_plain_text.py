@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_companion.adapters.processes.output import Output
+from gemini_companion.adapters.processes.output import Lines, Output
 from gemini_companion.adapters.processes.plain_text import LONGEST_LINE, PlainText
 from gemini_companion.tools.ports import CommandEnd
 from gemini_companion.tools.shell.run_shell_command import output_of
@@ -112,3 +112,53 @@ def test_the_state_of_a_bar_counts_as_output_while_the_command_runs() -> None:
     output.add(b"begun\n10%\r5")
     output.add(b"0%\r6")
     assert output.text() == output.latest(100) == "begun\n6"
+
+
+PASCAL = "// operações é ação\r\nx := 1; // até\r\n"
+SEEN = {
+    "a western file": (PASCAL.encode("cp1252"), PASCAL.replace("\r", ""), "cp1252"),
+    "beside UTF-8": ("größe\n".encode() + PASCAL.encode("cp1252"), "größe\n" + PASCAL.replace("\r", ""), "cp1252"),
+    "Russian": ("Привет, мир. Это ошибка\n".encode("cp1251"), "Привет, мир. Это ошибка\n", "cp1251"),
+    "a stray byte beside UTF-8": ("größe ".encode() + b"\xe9\n", "größe \\xe9\n", ""),
+    "too little to guess by": (b"caf\xe9 latin\n", "caf\\xe9 latin\n", ""),
+    "what is no text": (b"\xff\xfe\x00bin\n", "\\xff\\xfe\\x00bin\n", ""),
+    "half of a sign": ("größe ü".encode()[:-1], "größe \\xc3", ""),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_lines_that_are_no_utf_8_are_read_as_files_are_or_their_bytes_are_shown(name: str) -> None:
+    data, text, guessed = SEEN[name]
+    output = Output(None)
+    output.add(data, is_last=True)
+    assert (output.text(), output.lines.guessed) == (text, guessed)
+
+
+BYTES = st.lists(
+    st.sampled_from(["é\n".encode(), b"\xe9", b"\n", b"a", "é".encode()[:1], "€".encode(), b"\r", b"\xff\n"])
+)
+
+
+@given(BYTES, st.integers(0, 40))
+def test_utf_8_comes_as_it_is_in_whatever_pieces_and_no_byte_is_replaced(pieces: list[bytes], at: int) -> None:
+    data = b"".join(pieces)
+    lines = Lines()
+    text = lines.decode(data[:at]) + lines.decode(data[at:]) + lines.decode(b"", is_last=True)
+    assert "\ufffd" not in text
+    assert text.count("\n") == data.count(b"\n")
+    whole = "".join(f"größe {number} €\n" for number in range(9)).encode()
+    utf_8 = Lines()
+    assert utf_8.decode(whole[:at]) + utf_8.decode(whole[at:], is_last=True) == whole.decode()
+
+
+def test_a_line_that_is_no_utf_8_and_has_no_end_is_not_held() -> None:
+    lines = Lines()
+    lines.guess("ação".encode("cp1252"))
+    assert len("".join(lines.decode(b"\xe3" * 10_000) for _ in range(20))) > 50_000
+
+
+def test_the_model_is_told_that_an_encoding_was_guessed() -> None:
+    end = CommandEnd(exit_code=0, output="ação", guessed="cp1252")
+    assert "[Lines that are no UTF-8 were read as cp1252, which is a guess]" in (
+        output_of(end, was_stopped=False).output or ""
+    )

@@ -12,13 +12,99 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from gemini_companion.adapters.processes.plain_text import PlainText
+from gemini_companion.adapters.processes.plain_text import LONGEST_LINE, PlainText
+from gemini_companion.engine.edits.encoding import decoded
 
 HEAD: Final = 64_000
 TAIL: Final = 256_000
 """Characters that are held."""
 QUOTA: Final = 64_000_000
 """Bytes of a file."""
+
+
+_ESCAPES: Final = "escapes"
+"""In place of an encoding: bytes that are no UTF-8 are shown as escapes, for nothing says what they are."""
+_HIGH: Final = bytes(range(0x80, 0x100))
+_TELLING: Final = 3
+"""Bytes that are no ASCII, of which fewer may be anything: they are shown as escapes."""
+_SAMPLE: Final = 16_384
+"""Bytes by which an encoding is guessed."""
+
+
+class Lines:
+    """The text of bytes that are UTF-8, but for lines in another encoding, which is guessed as that of files is.
+
+    A line that has other signs of UTF-8 has its bytes that are none shown as escapes.
+    """
+
+    def __init__(self) -> None:
+        self._held = b""
+        self._encoding = ""
+
+    @property
+    def guessed(self) -> str:
+        """In which encoding lines were read that are no UTF-8; empty if there were none, or it could not be guessed."""
+        return "" if self._encoding == _ESCAPES else self._encoding
+
+    def strange(self, data: bytes, *, is_last: bool = False) -> bytes:
+        """The whole lines that `decode` would have to guess an encoding for, cut."""
+        if self._encoding or (data.isascii() and not self._held):
+            return b""
+        whole = self._held + data
+        try:
+            codecs.utf_8_decode(whole, "strict", is_last)
+        except UnicodeDecodeError:
+            lines = whole[: self._end(whole, is_last=is_last)].splitlines(keepends=True)
+            return b"".join(line for line in lines if _is_strange(line))[:_SAMPLE]
+        return b""
+
+    def guess(self, strange: bytes) -> None:
+        """Settle the encoding by some of its lines, if they say enough. May take a moment."""
+        if len(strange) - len(strange.translate(None, _HIGH)) < _TELLING:
+            return
+        found = decoded(strange)
+        name = found.encoded.encoding if found is not None else ""
+        self._encoding = _ESCAPES if name in ("", "utf-8", "latin-1", "iso8859-1") else name
+
+    def decode(self, data: bytes, *, is_last: bool = False) -> str:
+        """The text of more bytes. Of a line that is no UTF-8 nothing comes before its end."""
+        if strange := self.strange(data, is_last=is_last):
+            self.guess(strange)
+        data, self._held = self._held + data, b""
+        text, used = self._start(data, is_last=is_last)
+        if used < 0:
+            at = self._end(data, is_last=is_last)
+            begun, used = self._start(data[at:], is_last=is_last)
+            text = "".join(map(self._line, data[:at].splitlines(keepends=True))) + begun
+            used = at + max(used, 0)
+        self._held = data[used:]
+        return text
+
+    def _start(self, data: bytes, *, is_last: bool) -> tuple[str, int]:
+        """The text and how many bytes it takes; -1 where they are no UTF-8."""
+        try:
+            return codecs.utf_8_decode(data, "strict", is_last)
+        except UnicodeDecodeError:
+            return "", -1
+
+    def _end(self, data: bytes, *, is_last: bool) -> int:
+        """Where the last whole line ends."""
+        return len(data) if is_last or len(data) > LONGEST_LINE else max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+
+    def _line(self, line: bytes) -> str:
+        if self._encoding not in ("", _ESCAPES) and _is_strange(line):
+            with suppress(UnicodeError):
+                return line.decode(self._encoding)
+        return line.decode("utf-8", "backslashreplace")
+
+
+def _is_strange(line: bytes) -> bool:
+    """Whether a line is no UTF-8, and has no sign of it."""
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return line.decode("utf-8", "ignore").isascii()
+    return False
 
 
 class Output:
@@ -43,7 +129,7 @@ class Output:
         self._head_limit = head
         self._tail_limit = tail
         self._quota = quota
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.lines = Lines()
         self._plain = PlainText()
         self._head = ""
         self._tail: deque[str] = deque()
@@ -64,7 +150,7 @@ class Output:
     def add(self, data: bytes, *, is_last: bool = False) -> str:
         """Take in more; what of it is to be shown to those who watch, as plain text (`plain_text`)."""
         self.total_bytes += len(data)
-        text, watched = self._plain.feed(self._decoder.decode(data, final=is_last), is_last=is_last)
+        text, watched = self._plain.feed(self.lines.decode(data, is_last=is_last), is_last=is_last)
         self._hold(text)
         return watched
 

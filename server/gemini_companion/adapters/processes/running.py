@@ -133,6 +133,9 @@ class ReapedCommand:
         await self._take(b"", is_last=True)
 
     async def _take(self, data: bytes, *, is_last: bool = False) -> None:
+        lines = self._output.lines
+        if strange := lines.strange(data, is_last=is_last):
+            await asyncio.to_thread(lines.guess, strange)
         text = self._output.add(data, is_last=is_last)
         if data and not self._output.spill_note:
             await asyncio.to_thread(self._output.spill, data)
@@ -163,6 +166,7 @@ class ReapedCommand:
             signal=_named(report.signal),
             output=self._output.text(),
             repaints=self._output.repaints,
+            guessed=self._output.lines.guessed,
             total_bytes=self._output.total_bytes,
             spill_path=self._output.spill_path,
             timed_out=self._timed_out,

@@ -254,7 +254,7 @@ class MemoryStore:
         """A private text; `None` if there is none."""
         path = self.text_path(session_id, name)
         data = await asyncio.to_thread(read_private_file, path)
-        return self._texts.get(path, data.decode(errors="replace")) if data is not None else None
+        return self._texts.get(path, data.decode(errors="backslashreplace")) if data is not None else None
 
     async def remove_texts(self, session_id: str, names: Sequence[str]) -> None:
         """Delete private files, if they exist."""

@@ -91,16 +91,16 @@ class PrivateTexts:
         """A private text by the name given to `save_text`; `None` if there is none."""
         data = await asyncio.to_thread(read_private_file, self.text_path(session_id, name))
         if data is None or self._vault is None:
-            return None if data is None else data.decode(errors="replace")
+            return None if data is None else data.decode(errors="backslashreplace")
         if not data.endswith(REDACTED):
             opened = await asyncio.to_thread(self._vault.unsealed_stream, data, OUTPUT)
-            return None if opened is None else opened.decode(errors="replace")
+            return None if opened is None else opened.decode(errors="backslashreplace")
         vault, inside = self._vault, data[: -len(REDACTED)]
 
         def work(connection: sqlite3.Connection) -> bytes:
             return vault.restored(inside, lambda secret_id: sealed_of(connection, secret_id), in_json=False)
 
-        return (await self.worker.run("read", work)).decode(errors="replace")
+        return (await self.worker.run("read", work)).decode(errors="backslashreplace")
 
     async def remove_texts(self, session_id: str, names: Sequence[str]) -> None:
         """Delete private files, if they exist."""

@@ -193,6 +193,8 @@ class RunShellCommand:
 def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
     """What the model and people are told of a command that ended, its secrets masked. Not for the event loop."""
     notes = [without_secrets(note) for note in end.disarmed]
+    if end.guessed:
+        notes.append(f"Lines that are no UTF-8 were read as {end.guessed}, which is a guess")
     if end.repaints:
         notes.append(
             f"{end.repaints:,} states of lines that were written over (\\r) are left out, for the next one has the same"
