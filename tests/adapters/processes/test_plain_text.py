@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.adapters.processes.output import Lines, Output
 from gemini_companion.adapters.processes.plain_text import LONGEST_LINE, PlainText
+from gemini_companion.engine.tool_output.cutting import cut_output
 from gemini_companion.tools.ports import CommandEnd
 from gemini_companion.tools.shell.run_shell_command import output_of
 
@@ -162,3 +165,19 @@ def test_the_model_is_told_that_an_encoding_was_guessed() -> None:
     assert "[Lines that are no UTF-8 were read as cp1252, which is a guess]" in (
         output_of(end, was_stopped=False).output or ""
     )
+
+
+@pytest.mark.parametrize("count", [1_000, 60_000, 100_000, 750_000])
+@pytest.mark.parametrize("text", ["", "line of a log "])
+def test_lines_that_were_never_held_are_counted(count: int, text: str) -> None:
+    output = Output(None)
+    lines = [f"{text}{number}" for number in range(count)]
+    for at in range(0, count, 5_000):
+        output.add("".join(f"{line}\n" for line in lines[at : at + 5_000]).encode())
+    shown = cut_output(output.text(), shape="command", limit=40_000, where="") or output.text()
+    gone = sum(int(one.replace(",", "")) for one in re.findall(r"\[… ([\d,]+) lines? left out …\]", shown))
+    ends = len([line for line in shown.split("\n") if line and line[0] != "["])
+    assert ends + gone == count
+    if said := re.search(r"([\d,]+) of ([\d,]+) lines are shown", shown):
+        kept, total = (int(one.replace(",", "")) for one in said.groups())
+        assert (kept, total) == (ends + 1, count + 1)  # behind the last line end an empty one stands

@@ -14,6 +14,7 @@ from typing import Final
 
 from gemini_companion.adapters.processes.plain_text import LONGEST_LINE, PlainText
 from gemini_companion.engine.edits.encoding import decoded
+from gemini_companion.engine.tool_output.cutting import gap_of
 
 HEAD: Final = 64_000
 TAIL: Final = 256_000
@@ -135,6 +136,7 @@ class Output:
         self._tail: deque[str] = deque()
         self._tail_length = 0
         self._left_out = 0
+        self._lines_out = 0  # line ends among them
         self._file: int | None = None
         self._written = 0
         self._first: list[bytes] = []  # all of it, as long as it may still fit
@@ -202,7 +204,7 @@ class Output:
         """Head and tail, and how much is missing between them; behind them, what is missing in the file too."""
         if not self._left_out:
             return self._head + "".join(self._tail) + self._plain.line
-        gap = f"\n[… {self._left_out} characters left out …]\n"
+        gap = f"\n{gap_of(self._lines_out - 1)}\n" if self._lines_out > 1 else f"\n[… {self._left_out} characters …]\n"
         lost = (
             f"\n[Of its {self.total_bytes:,} bytes not all are kept: {self.spill_note}.]\n" if self.spill_note else ""
         )
@@ -228,7 +230,9 @@ class Output:
             if len(first) > over:
                 self._tail.appendleft(first[over:])
                 dropped = over
+                self._lines_out += first.count("\n", 0, over)
             else:
                 dropped = len(first)
+                self._lines_out += first.count("\n")
             self._tail_length -= dropped
             self._left_out += dropped

@@ -53,6 +53,7 @@ _ERROR: Final = re.compile(
     re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(r"[0-9]+")
+_GAP: Final = re.compile(r"\[… ([0-9,]{1,15}) lines? left out …\]")
 _WARNING: Final = re.compile(r"\b(?:warn(?:ings?)?|deprecated|deprecation\w{0,20})\b", re.IGNORECASE)
 
 
@@ -108,8 +109,15 @@ class _Cutting:
         self._shape = shape
         self._odd = odd
         self._where = where if len(where) <= limit // 2 else where[: limit // 2]
-        self._gap = len(_gap(len(lines))) + 1
-        opening = max(len(self._opening(len(lines), total)) for total in (len(lines), len(lines) + 1))
+        # A command's output of which the middle was never held says how much that is.
+        self._hole, hole = next(
+            ((at, found) for at, line in enumerate(lines) if (found := _GAP.fullmatch(line)) and shape == "command"),
+            (-1, None),
+        )
+        self._missing = int(hole[1].replace(",", "")) if hole else 0
+        self._gap = len(gap_of(len(lines) + self._missing)) + 1
+        total = len(lines) + self._missing
+        opening = max(len(self._opening(total, one)) for one in (total, total + 1))
         self._characters = max(0, limit - opening - self._gap)
         self._line = max(_LEAST_CHARACTERS, min(LINE_CHARACTERS + _CUT_BEFORE, self._characters // 8))
         self._most_lines = max(2, most_lines - 2) if shape == "command" else len(lines)
@@ -136,7 +144,9 @@ class _Cutting:
         if self._shape == "command":
             shown = self._with_reports(shown)
         kept = [*range(shown.head), *shown.reports, *range(shown.tail, len(lines))]
-        return self._opening(len(kept), len(lines)) + "\n".join(self._pieces(shown, kept))
+        shows_hole = self._hole in kept
+        total = len(lines) + self._missing - (self._hole >= 0)
+        return self._opening(len(kept) - shows_hole, total) + "\n".join(self._pieces(shown, kept))
 
     def _opening(self, kept: int, total: int) -> str:
         left = f"{kept:,} of {total:,} lines are shown" if kept < total else "long lines are cut"
@@ -190,12 +200,16 @@ class _Cutting:
         reports, expected = frozenset(shown.reports), 0
         for number in kept:
             if number > expected:
-                yield _gap(number - expected)
+                yield gap_of(self._between(expected, number))
             line, most = self._lines[number], REPORT_CHARACTERS if number in reports else self._line
             yield line if len(line) <= most else capped(line, min(most, LINE_CHARACTERS))
             expected = number + 1
         if expected < len(self._lines):
-            yield _gap(len(self._lines) - expected)
+            yield gap_of(self._between(expected, len(self._lines)))
+
+    def _between(self, start: int, end: int) -> int:
+        """How many lines these are."""
+        return end - start + (self._missing - 1 if start <= self._hole < end else 0)
 
 
 def capped(line: str, limit: int) -> str:
@@ -213,7 +227,8 @@ def _hole(missing: int) -> str:
     return f" [… {missing:,} characters …] "
 
 
-def _gap(missing: int) -> str:
+def gap_of(missing: int) -> str:
+    """What stands in place of so many lines."""
     return f"[… {missing:,} {'line' if missing == 1 else 'lines'} left out …]"
 
 
