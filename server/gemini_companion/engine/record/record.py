@@ -41,10 +41,11 @@ class Share(NamedTuple):
 
 WORDS: Final = Share(0.5, 0.05)
 """The person's own words. Below both they stay whole."""
-WORDS_AT_LEAST: Final = 2_000.0
-"""Tokens of them that may stand whatever share of what is hidden they are: in a short chat of long messages half of it
-would be cut off, a rule said in passing with it. The share of the window holds all the same.
+WORDS_OF_SHORT: Final = Share(0.6, 0.05)
+"""The person's own words in a chat of which at most `SHORT` tokens are hidden: of long messages that were dictated half
+would be cut off, a rule said in passing with it.
 """
+SHORT: Final = 4_000
 MODEL: Final = Share(0.185, 0.025)
 """The model's prose, of which at most `MODEL_PROSE` is quoted."""
 MODEL_PROSE: Final = 0.56
@@ -207,10 +208,10 @@ def write_record(
         ],
     )
 
-    def budget(share: Share, least: float = 0.0) -> float:
-        return min(max(share.of_hidden * hidden_tokens, least), share.of_window * window)
+    def budget(share: Share) -> float:
+        return min(share.of_hidden * hidden_tokens, share.of_window * window)
 
-    for_words = budget(WORDS, WORDS_AT_LEAST)
+    for_words = budget(WORDS if hidden_tokens > SHORT else WORDS_OF_SHORT)
 
     prose = sum(one.statement.tokens for one in said if one.voice == "model")
     chosen: set[int] = set()
