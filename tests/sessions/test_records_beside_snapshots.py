@@ -48,6 +48,16 @@ async def test_a_snapshot_that_says_little_is_taken_and_what_was_said_stands_bes
     assert 0.5 < result.retention.score < 1
 
 
+async def test_of_the_persons_words_so_many_are_quoted_as_the_settings_say(studio: Studio) -> None:
+    quoted: list[int] = []
+    for share in (0.0, 0.5):
+        session = await studio.load(said(*SAID))
+        studio.set(own_words=share)
+        assert (await studio.compress()).status == "COMPRESSED"
+        quoted.append(sum(text in shown(session) for text in SAID))
+    assert quoted == [0, len(SAID)]
+
+
 async def test_every_pass_quotes_the_log_anew_and_an_undo_brings_all_back(studio: Studio) -> None:
     session = await studio.load(said(*SAID))
     before = session.history.contents()

@@ -80,6 +80,7 @@ EXAMPLES: dict[str, Any] = {
     "companion.compression.model": "gemini-8",
     "companion.compression.gate": False,
     "companion.compression.retentionFloor": 0.25,
+    "companion.compression.ownWords": 0.75,
     "companion.compression.builtInFallback": True,
     "companion.compression.strategy": "semantic",
     "companion.compression.mode": "remind",

@@ -85,6 +85,7 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.compression.model": "editor",
     "companion.compression.gate": "editor",
     "companion.compression.retentionFloor": "editor",
+    "companion.compression.ownWords": "editor",
     "companion.compression.builtInFallback": "editor",
     "companion.compression.strategy": "editor",
     "companion.compression.mode": "editor",

@@ -117,6 +117,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what a snapshot left out is put back, and a snapshot that left out too much refused."""
     retention_floor: float
     """Share of what must not be lost, 0 to 1, below which a snapshot is refused."""
+    own_words: float
+    """Share of what is hidden, 0 to 1, that the person's words may have in a record."""
     built_in_fallback: bool
     """Whether the built-in summariser writes what a service's model cannot."""
     compression_strategy: StrategyName
@@ -169,7 +171,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def compression_basis(self) -> str:
         """A checksum of what else makes a compression the one that it is: who writes it, and what is refused."""
         author = self.model_name, self.local_model, self.compression_model, self.built_in_fallback
-        basis = *author, self.compression_gate, self.retention_floor
+        basis = *author, self.compression_gate, self.retention_floor, self.own_words
         return f"{zlib.crc32(msgspec.json.encode(basis)):08x}"
 
     @property
@@ -240,6 +242,7 @@ def settle(
         compression_model=merged.companion.compression.model,
         compression_gate=merged.companion.compression.gate,
         retention_floor=merged.companion.compression.retention_floor,
+        own_words=merged.companion.compression.own_words,
         built_in_fallback=merged.companion.compression.built_in_fallback,
         compression_strategy=merged.companion.compression.strategy,
         compression_mode=merged.companion.compression.mode,

@@ -44,6 +44,10 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """The share of rules, decisions, tasks, errors and paths below which what was said is quoted beside a snapshot, and
     where that has no room either the snapshot is refused. 0: never. The strategy "record" quotes it in any case.
     """
+    own_words: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    """The share of what is hidden that your own words may have, where they are quoted beside a snapshot. What has no
+    room is found by recall.
+    """
     built_in_fallback: bool = False
     """Where a service's model writes no usable snapshot, let the built-in summariser write it, as it always does for a
     model on this machine.

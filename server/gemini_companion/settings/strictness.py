@@ -118,6 +118,7 @@ HARMLESS: Final = frozenset(
         "companion.compression.model",
         "companion.compression.gate",
         "companion.compression.retentionFloor",
+        "companion.compression.ownWords",
         "companion.compression.builtInFallback",
         "companion.compression.strategy",
         "companion.compression.mode",

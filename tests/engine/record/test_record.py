@@ -75,6 +75,14 @@ def test_a_short_rule_is_not_given_up_for_long_talk() -> None:
     assert len(record.text) / 4 < 0.8 * tokens_of(sources(*turns, *talk, *([CHATTER] * 20)))
 
 
+def test_the_share_of_the_persons_words_is_settable() -> None:
+    turns = [(user_text(f"Part {n} is what I tell you of in chapter {n * 7} of the book. "), CHATTER) for n in range(80)]
+    talk = [content for turn in turns for content in turn]
+    hidden = tokens_of(sources(*talk))
+    for share in (0.0, 0.01, 0.03):
+        assert share * hidden - 40 <= record_of(*talk, own_words=share).words.tokens <= share * hidden
+
+
 def test_in_a_short_chat_what_the_person_dictated_may_be_more_of_it() -> None:
     said = "okay so the list is for the kitchen and they get it at four " * 12 + "and no last names on that paper"
     answer = model_text("The kitchen has the list at four, as it is in the plan of the week that hangs there. " * 6)

@@ -19,6 +19,7 @@ export const DAEMON_SETTINGS = {
   "compression.constraints": "companion.compression.constraints",
   "compression.gate": "companion.compression.gate",
   "compression.retentionFloor": "companion.compression.retentionFloor",
+  "compression.ownWords": "companion.compression.ownWords",
   "compression.compare": "companion.compression.compare",
   maxSessionTurns: "model.maxSessionTurns",
   "context.maxOpenFiles": "companion.ide.maxOpenFiles",

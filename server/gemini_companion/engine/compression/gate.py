@@ -36,7 +36,7 @@ from gemini_companion.engine.facts.statements import Unwanted
 from gemini_companion.engine.facts.word_sets import words_of_texts
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.retention import KeptWords, MissingFact, Retention
-from gemini_companion.engine.record.record import measure_told, write_record
+from gemini_companion.engine.record.record import OWN_WORDS, measure_told, write_record
 
 Verdict: TypeAlias = Literal["pass", "repair", "refuse"]
 
@@ -80,6 +80,8 @@ class GateOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens that the appendix may have at most, whatever is hidden."""
     record_window: int = 0
     """Tokens that the model accepts, of which a record may have a share; 0: none is written."""
+    own_words: float = OWN_WORDS
+    """Share of what is hidden, 0 to 1, that the person's words may have of it."""
     has_record: bool = False
     """Whether a record stands beside the snapshot in any case, whatever that says."""
     lost_before: tuple[MissingFact, ...] = ()
@@ -252,6 +254,7 @@ class Evidence:
             self._sources,
             hidden_tokens=hidden_tokens,
             window=options.record_window,
+            own_words=options.own_words,
             earlier=self._earlier,
             standing=(snapshot, *self._kept),
             beside=self._beside,

@@ -39,11 +39,13 @@ class Share(NamedTuple):
     """and of those that the model accepts, at most."""
 
 
-WORDS: Final = Share(0.5, 0.05)
-"""The person's own words. Below both they stay whole."""
-WORDS_OF_SHORT: Final = Share(0.6, 0.05)
-"""The person's own words in a chat of which at most `SHORT` tokens are hidden: of long messages that were dictated half
-would be cut off, a rule said in passing with it.
+OWN_WORDS: Final = 0.5
+"""Of what is hidden, the share that the person's own words may have unless set."""
+WORDS_OF_WINDOW: Final = 0.05
+"""Of the window, the share that they may have. Below both they stay whole."""
+MORE_OF_SHORT: Final = 1.2
+"""How much more of it where at most `SHORT` tokens are hidden: of long messages that were dictated half would be cut
+off, a rule said in passing with it.
 """
 SHORT: Final = 4_000
 MODEL: Final = Share(0.185, 0.025)
@@ -155,6 +157,7 @@ def write_record(
     *,
     hidden_tokens: float,
     window: int,
+    own_words: float = OWN_WORDS,
     earlier: int = 0,
     standing: Iterable[str] = (),
     beside: Sequence[Content] = (),
@@ -169,6 +172,7 @@ def write_record(
         sources: The hidden contents, in order.
         hidden_tokens: Tokens of them all.
         window: Tokens that the model accepts.
+        own_words: Share of `hidden_tokens`, 0 to 1, that the person's words may have.
         earlier: How many of the first sources are snapshots of before, which are no person's words.
         standing: Texts that stand in the request: the snapshot, rules. What they say is not said again.
         beside: Contents that do: the tail.
@@ -211,7 +215,8 @@ def write_record(
     def budget(share: Share) -> float:
         return min(share.of_hidden * hidden_tokens, share.of_window * window)
 
-    for_words = budget(WORDS if hidden_tokens > SHORT else WORDS_OF_SHORT)
+    of_hidden = own_words if hidden_tokens > SHORT else min(1.0, MORE_OF_SHORT * own_words)
+    for_words = budget(Share(of_hidden, WORDS_OF_WINDOW))
 
     prose = sum(one.statement.tokens for one in said if one.voice == "model")
     chosen: set[int] = set()

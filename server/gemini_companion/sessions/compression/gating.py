@@ -213,6 +213,7 @@ class SnapshotGate:
             can_repair=can_repair,
             most_tokens=self._most_tokens,
             record_window=self._record_window,
+            own_words=self._settings.own_words,
             has_record=self._has_record,
             lost_before=tuple(lost_before),
         )
