@@ -61,8 +61,8 @@ async def test_an_editor_without_a_plugin_chats_compresses_and_undoes(offline: E
 async def test_an_editor_asks_where_a_line_of_a_snapshot_comes_from(offline: Editor) -> None:
     first = await offline.ask("gemini/chat", {"prompt": "Never touch legacy/. Note it."})
     await fill(offline)
-    for preview in (True, False):
-        result = await offline.ask("gemini/compress", {"preview": preview})
+    for preview in (True, False):  # by "split", where a snapshot stands alone, rules are among its lines
+        result = await offline.ask("gemini/compress", {"preview": preview, "strategy": "split"})
         found = await offline.ask("gemini/compression/sources", {"compressionId": result["compressionId"]})
         lines = result["snapshot"].split("\n")
         rule = next(line for line in found["lines"] if "Never touch legacy/." in lines[line["line"]])

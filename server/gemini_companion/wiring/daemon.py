@@ -195,7 +195,7 @@ class Daemon:
 
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""
-        from gemini_companion.adapters.files.asides import sweep_asides
+        from gemini_companion.adapters.asides import sweep_asides
         from gemini_companion.adapters.processes.spills import sweep_spills
         from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain
         from gemini_companion.sessions.recall.meaning import keep_embedded

@@ -94,7 +94,7 @@ def _nothing_shared(chat: str) -> None:
 
 
 def _files(env: Mapping[str, str]) -> FileSystem:
-    from gemini_companion.adapters.files.asides import Asides
+    from gemini_companion.adapters.asides import Asides
     from gemini_companion.adapters.files.disk import DiskFiles
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
 

@@ -76,7 +76,9 @@ def test_a_short_rule_is_not_given_up_for_long_talk() -> None:
 
 
 def test_the_share_of_the_persons_words_is_settable() -> None:
-    turns = [(user_text(f"Part {n} is what I tell you of in chapter {n * 7} of the book. "), CHATTER) for n in range(80)]
+    turns = [
+        (user_text(f"Part {n} is what I tell you of in chapter {n * 7} of the book. "), CHATTER) for n in range(80)
+    ]
     talk = [content for turn in turns for content in turn]
     hidden = tokens_of(sources(*talk))
     for share in (0.0, 0.01, 0.03):

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from gemini_companion.adapters.files.asides import Asides, aside_name
+from gemini_companion.adapters.asides import Asides, aside_name
 from gemini_companion.adapters.files.editorconfig import charset_of
 from gemini_companion.adapters.files.folder import CAN_HOLD, Folder, Strayed, held
 from gemini_companion.adapters.files.links import LinksAndFolders, inside, of_file

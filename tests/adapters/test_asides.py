@@ -10,14 +10,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gemini_companion.adapters.files.asides import UNKNOWN_SECONDS, Asides, aside_name, sweep_asides
+from gemini_companion.adapters.asides import UNKNOWN_SECONDS, Asides, aside_name, sweep_asides
 from gemini_companion.adapters.storage.process import ProcessIdentity
 from tests.support.patience import PATIENCE
 
 NOW = 2_000_000_000.0
 WRITES = """
 import asyncio, os, signal, sys
-from gemini_companion.adapters.files.asides import Asides
+from gemini_companion.adapters.asides import Asides
 from gemini_companion.adapters.files.disk import DiskFiles
 from gemini_companion.adapters.workspace import DiskWorkspace
 
