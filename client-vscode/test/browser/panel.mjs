@@ -146,7 +146,7 @@ const scenes = {
     await frames(4);
     assert.ok((await at("fromEnd")) < 1, "the end is in sight, where the preview comes");
     assert.deepEqual(await page.evaluate(() => window.tests.sent.filter(({ type }) => type === "compress")), [
-      { type: "compress", preview: true, guided: false, upTo: "t0" },
+      { type: "compress", chat: 1, preview: true, guided: false, upTo: "t0" },
     ]);
   },
 
@@ -299,6 +299,7 @@ const scenes = {
       type: "rule",
       constraintId: "1",
       state: "released",
+      chat: 1,
     });
   },
 };

@@ -45,10 +45,10 @@ const scenes = {
     await page.keyboard.press("Enter");
     const sent = () =>
       page.evaluate(() => window.tests.sent.findLast(({ type }) => type === "read" || type === "send"));
-    assert.deepEqual(await sent(), { type: "read", name: "Pasted text 1.txt", text: log });
+    assert.deepEqual(await sent(), { type: "read", chat: 1, name: "Pasted text 1.txt", text: log });
     await area.focus();
     await page.keyboard.press("Enter");
-    assert.deepEqual(await sent(), { type: "send", text: `look at: > ${log}` });
+    assert.deepEqual(await sent(), { type: "send", chat: 1, text: `look at: > ${log}` });
     assert.equal(await shown(), "");
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 300);
   },

@@ -127,7 +127,7 @@ const scenes = {
     assert.deepEqual(await answers(page), [], "it is deaf in the first moment");
     await page.keyboard.press("Shift", PATIENTLY);
     await page.keyboard.press("y");
-    assert.deepEqual(await answers(page), [{ type: "answerTool", callId: "c3", outcome: "once" }]);
+    assert.deepEqual(await answers(page), [{ type: "answerTool", chat: 1, callId: "c3", outcome: "once" }]);
   },
 
   "is walked through with Tab, from No onwards and back to its line": async ({ page, at, frames }) => {
@@ -270,7 +270,7 @@ const scenes = {
     const undo = page.getByRole("button", { name: "Undo all changes" });
     assert.ok((await undo.boundingBox()).height < 26, "its label is one line");
     await undo.click();
-    assert.deepEqual(await page.evaluate(() => window.tests.sent.at(-1)), { type: "changes", do: "undo" });
+    assert.deepEqual(await page.evaluate(() => window.tests.sent.at(-1)), { type: "changes", chat: 1, do: "undo" });
   },
 };
 
