@@ -29,6 +29,7 @@ function listenThrough({ stage, answers: prepared }: { readonly stage: string; r
     if ("rules" in value) return prepared.toolRules;
     return "constraints" in value ? prepared.rules : value;
   };
+  let chat: number | undefined;
   const add = window.addEventListener.bind(window);
   window.addEventListener = (
     type: string,
@@ -40,16 +41,25 @@ function listenThrough({ stage, answers: prepared }: { readonly stage: string; r
       return;
     }
     const filtered = (event: Event) => {
-      const isOurs =
-        !(event instanceof MessageEvent) ||
-        event.origin === stage ||
-        document.documentElement.dataset["stage"] !== "yes";
-      if (isOurs) {
+      const data: unknown = event instanceof MessageEvent ? event.data : undefined;
+      if (!(event instanceof MessageEvent) || typeof data !== "object" || data === null) {
         listener(event);
         return;
       }
-      const data: unknown = event.data;
-      if (typeof data !== "object" || data === null || !("type" in data) || data.type !== "result") return;
+      const state: unknown = "state" in data ? data.state : undefined;
+      const isState = typeof state === "object" && state !== null && "chat" in state;
+      if (event.origin === stage) {
+        // The host answers no question about another chat than the one that it shows.
+        const staged = isState ? { ...data, state: { ...state, chat: chat ?? state.chat } } : data;
+        listener(new MessageEvent("message", { data: staged, origin: stage }));
+        return;
+      }
+      if (isState && typeof state.chat === "number") chat = state.chat;
+      if (document.documentElement.dataset["stage"] !== "yes") {
+        listener(event);
+        return;
+      }
+      if (!("type" in data) || data.type !== "result") return;
       listener(
         new MessageEvent("message", {
           data: { ...data, rev: 0, ...("value" in data && { value: standIn(data.value) }) },
