@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from gemini_companion.engine.compression import gate
 from gemini_companion.engine.compression.strategies import record as strategy
 from gemini_companion.engine.record import record
 from gemini_companion.evaluation.conversations import load_corpora
@@ -23,7 +24,7 @@ PASSES: Final = 4
 GROUPS: Final = (("rules",), ("decisions", "outcomes", "open"), ("findings", "changes"))
 NATURAL: Final = Path(__file__).parents[1] / "data" / "natural"
 
-_WORDS, _MODEL, _PROSE, _CALLS = record.WORDS, record.MODEL, record.MODEL_PROSE, record.CALLS
+_WORDS, _MODEL, _PROSE, _CALLS = record.WORDS_OF_WINDOW, record.MODEL, record.MODEL_PROSE, record.CALLS
 
 
 def rows() -> Iterator[str]:
@@ -40,9 +41,15 @@ def rows() -> Iterator[str]:
 
 def _set(tail: float, times: float) -> None:
     strategy.HIDDEN_SHARE = 1 - tail
-    for name, whole in (("WORDS", _WORDS), ("MODEL", _MODEL), ("CALLS", _CALLS)):
+    for name, whole in (("MODEL", _MODEL), ("CALLS", _CALLS)):
         setattr(record, name, record.Share(whole.of_hidden * times, whole.of_window * times))
-    record.MODEL_PROSE = _PROSE * times
+    for name, share in (("WORDS_OF_WINDOW", _WORDS), ("MODEL_PROSE", _PROSE)):
+        setattr(record, name, share * times)
+
+    def write(*sources: Any, own_words: float, **options: Any) -> Any:
+        return record.write_record(*sources, own_words=min(1.0, own_words * times), **options)
+
+    setattr(gate, "write_record", write)  # noqa: B010 (a constant to type checkers)
 
 
 def _measured() -> tuple[list[float], float]:
