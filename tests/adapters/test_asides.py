@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from gemini_companion.adapters.asides import UNKNOWN_SECONDS, Asides, aside_name, sweep_asides
-from gemini_companion.adapters.storage.process import ProcessIdentity
+from tests.support.numbered_processes import NumberedProcesses
 from tests.support.patience import PATIENCE
 
 NOW = 2_000_000_000.0
@@ -32,19 +32,6 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-class Processes:
-    """Processes by their number: 1 lives, 2 is dead, of the others nobody knows."""
-
-    def __init__(self, pid: int = 1) -> None:
-        self.pid = pid
-
-    def me(self) -> ProcessIdentity:
-        return ProcessIdentity("here", self.pid, "then")
-
-    def is_alive(self, process: ProcessIdentity) -> bool | None:
-        return {1: True, 2: False}.get(process.pid)
-
-
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
     return tmp_path / "data" / "asides"
@@ -60,7 +47,7 @@ def root(tmp_path: Path) -> Path:
 def left_by(notes: Path, root: Path, pid: int, name: str = "", *, age: float = 0) -> Path:
     """A file that a process was writing when it ended, and noted."""
     name = name or aside_name()
-    with Asides(str(notes), Processes(pid)).noted(str(root), name):
+    with Asides(str(notes), NumberedProcesses(pid)).noted(str(root), name):
         (note,) = notes.glob(f"{name.strip('.')}.json")
         data = note.read_bytes()
     note.write_bytes(data)
@@ -70,7 +57,7 @@ def left_by(notes: Path, root: Path, pid: int, name: str = "", *, age: float = 0
 
 
 def swept(notes: Path) -> int:
-    return sweep_asides(str(notes), processes=Processes(), now=NOW)
+    return sweep_asides(str(notes), processes=NumberedProcesses(), now=NOW)
 
 
 @pytest.mark.process
@@ -102,7 +89,9 @@ def test_a_note_leads_to_no_file_that_is_not_one_written_aside(notes: Path, root
     folder.mkdir()
     left_by(notes, root, 2).unlink()
     (notes / "garbage.json").write_text("{", "utf-8")
-    (notes / "else.json").write_bytes(msgspec.json.encode({"owner": Processes(2).me(), "folder": "..", "name": "x"}))
+    (notes / "else.json").write_bytes(
+        msgspec.json.encode({"owner": NumberedProcesses(2).me(), "folder": "..", "name": "x"})
+    )
     assert swept(notes) == 0
     assert named.exists()
     assert linked.is_symlink()

@@ -13,30 +13,17 @@ import pytest
 from gemini_companion.adapters.processes.output import HEAD, TAIL, Output
 from gemini_companion.adapters.processes.runner import Runner
 from gemini_companion.adapters.processes.spills import UNKNOWN_SECONDS, SpillFolder, sweep_spills
-from gemini_companion.adapters.storage.process import ProcessIdentity
 from gemini_companion.tools.ports import SandboxWish
+from tests.support.numbered_processes import NumberedProcesses
 from tests.support.patience import PATIENCE
 
 NOW = 2_000_000_000.0
 LONG = f"head -c {HEAD + TAIL + 100_000} /dev/zero | tr '\\0' x"
 
 
-class Processes:
-    """Processes by their number: 1 lives, 2 is dead, of the others nobody knows."""
-
-    def __init__(self, pid: int = 1) -> None:
-        self.pid = pid
-
-    def me(self) -> ProcessIdentity:
-        return ProcessIdentity("here", self.pid, "then")
-
-    def is_alive(self, process: ProcessIdentity) -> bool | None:
-        return {1: True, 2: False}.get(process.pid)
-
-
 def left_by(parent: Path, pid: int, *, age: float = 0) -> Path:
     """What a process left: a folder with the output of a command."""
-    folder = SpillFolder(str(parent), Processes(pid)).made()
+    folder = SpillFolder(str(parent), NumberedProcesses(pid)).made()
     assert folder is not None
     made = Path(folder)
     (made / "command-1.txt").write_text("compiled", "utf-8")
@@ -46,7 +33,7 @@ def left_by(parent: Path, pid: int, *, age: float = 0) -> Path:
 
 
 def swept(parent: Path) -> int:
-    return sweep_spills(str(parent), processes=Processes(), now=NOW)
+    return sweep_spills(str(parent), processes=NumberedProcesses(), now=NOW)
 
 
 def test_only_what_dead_processes_left_is_swept_however_old_that_of_a_living_one_is(tmp_path: Path) -> None:
