@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.adapters.files.folder import Folder
-from gemini_companion.adapters.processes.disarming import Disarmer
+from gemini_companion.adapters.processes.disarming import Disarmer, Todo
 from gemini_companion.adapters.processes.git_folders import MOST_HELD, Walks, is_in, meant_by, open_up, repositories_in
 from gemini_companion.adapters.processes.repositories import Repositories
 from gemini_companion.adapters.processes.runner import Runner
@@ -627,6 +627,10 @@ async def test_a_rebase_that_would_run_something_is_told(desk: Desk) -> None:
         "mkdir .git/rebase-merge; echo rebase-merge/x > .git/rebase-merge/strategy",
         "mkdir .git/sequencer; git config -f .git/sequencer/opts options.strategy rebase-merge/x",
         "mkdir .git/sequencer; printf '[options] Strategy = \\\n\"rebase-merge/x\"' > .git/sequencer/opts",
+        "mkdir .git/sequencer; printf '[options]\n\rstrategy = rebase-merge/x' > .git/sequencer/opts",
+        "mkdir .git/sequencer; printf '[options]\nstrategy = \rrebase-merge/x' > .git/sequencer/opts",
+        "mkdir .git/rebase-merge; printf 'refs/heads/x\n0\n0\nhooks/x\n0\n0\n' > .git/rebase-merge/update-refs",
+        "mkdir .git/rebase-merge; echo 'u hooks/x' > .git/rebase-merge/git-rebase-todo",
     ],
 )
 async def test_a_rebase_that_would_run_something_is_told_wherever_its_list_is(desk: Desk, line: str) -> None:
@@ -821,6 +825,134 @@ async def test_a_link_that_git_would_write_by_is_deleted_whoever_looks_first(des
     assert not (desk.work / ".git" / "COMMIT_EDITMSG").is_symlink()
 
 
+async def test_links_that_lead_through_each_other_are_deleted_whichever_goes_first(desk: Desk) -> None:
+    line = "for i in {1..20}; do ln -s objects/info .git/b$i; ln -s b$i/../config .git/e$i; done"
+    await desk.run(line)
+    assert [path.name for path in (desk.work / ".git").iterdir() if path.is_symlink()] == []
+
+
+async def test_a_link_is_deleted_however_many_folders_a_workspace_has(desk: Desk) -> None:
+    desk.sandboxes._walks = Walks(str(desk.home), 40)  # pyright: ignore[reportPrivateUsage]
+    for number in range(60):
+        (desk.work / "build" / str(number)).mkdir(parents=True)
+    await desk.run("true")
+    lines = [f"mkdir -p .git/{name}/{{1..60}}/.git" for name in ("x", "objects")]
+    await desk.run("; ".join((*lines, "ln -sf config .git/COMMIT_EDITMSG; ln -sf ../config .git/logs/x")))
+    assert not any((desk.work / ".git" / name).is_symlink() for name in ("COMMIT_EDITMSG", "logs/x"))
+
+
+@pytest.mark.parametrize("folder", ["refs", "logs/refs"])
+async def test_a_folder_with_too_many_links_is_moved_aside(desk: Desk, folder: str) -> None:
+    line = f"import os; [os.symlink('/x', f'.git/{folder}/{{n}}') for n in range(2_000)]"
+    end = await desk.run(f"{sys.executable} -c {shlex.quote(line)}")
+    assert [f".git/{folder} is {folder[-4:]}.disarmed" in one for one in end.disarmed] == [True]
+    assert (await desk.run("true")).disarmed == ()
+
+
+@pytest.mark.parametrize("store", [False, True])
+async def test_the_persons_links_stay_in_a_folder_that_a_command_makes_look_like_a_repository(
+    desk: Desk, store: bool
+) -> None:
+    if store:
+        (desk.work / ".git").rename(desk.work / "store")
+        (desk.work / ".git").symlink_to("store")
+    links = [".vscode", "sub/latest", "sub/modules/m/logs"]
+    (desk.work / "sub" / "modules" / "m").mkdir(parents=True)
+    for name in links:
+        (desk.work / name).symlink_to(desk.home)
+    end = await desk.run("git init -q --bare sub; echo 'ref: refs/heads/x' > HEAD; mkdir objects refs")
+    assert all((desk.work / name).is_symlink() for name in links), end.disarmed
+    assert ["sub/HEAD is .HEAD.disarmed" in line for line in end.disarmed] == [True]
+    assert desk.git(desk.work / "sub", "rev-parse", "--show-toplevel") == str(desk.work)
+
+
+async def test_a_link_that_a_command_moves_to_where_git_writes_is_deleted(desk: Desk) -> None:
+    await desk.run("mkdir x; ln -s ../evil x/HEAD")
+    await desk.run("rm -r .git/logs; mv x .git/logs")
+    assert not (desk.work / ".git" / "logs" / "HEAD").is_symlink()
+
+
+async def test_links_that_lock_a_file_for_an_editor_stay(desk: Desk) -> None:
+    running = await desk.start("sleep 600")
+    (lock := desk.work / ".git" / ".#COMMIT_EDITMSG").symlink_to("me@here.1:2")
+    await running.stop()
+    assert lock.is_symlink()
+
+
+BRANCHES = {
+    "where it was": ".git/ORIG_HEAD",
+    "of a remote": ".git/refs/remotes/origin/main",
+    "HEAD": ".git/HEAD",
+    "of a worktree": ".git/worktrees/side/ORIG_HEAD",
+    "of no worktree": ".git/worktrees/x/refs/bisect/bad",
+    "in a new one": "sub/.git/refs/heads/x",
+}
+
+
+@pytest.mark.parametrize("target", ["commondir", "\\r\\thooks/x", "refs/../hooks/x", "worktrees/x/HEAD"])
+@pytest.mark.parametrize("name", BRANCHES)
+async def test_a_branch_that_git_would_write_elsewhere_is_moved_aside(desk: Desk, name: str, target: str) -> None:
+    desk.git(desk.work, "worktree", "add", "-q", "side")
+    path = BRANCHES[name]
+    end = await desk.run(f"git init -q sub; mkdir -p $(dirname {path}); printf 'ref: {target}\\n' > {path}")
+    assert [f"{path} is ." in line for line in end.disarmed] == [True]
+    assert not (desk.work / path).exists()
+    assert (await desk.run("true")).disarmed == ()
+
+
+async def test_a_pull_does_not_say_where_settings_are(desk: Desk) -> None:
+    desk.git(desk.home, "clone", "-q", "--bare", "work", "up.git")
+    desk.git(desk.work, "remote", "add", "origin", str(desk.home / "up.git"))
+    desk.git(desk.work, "fetch", "-q", "origin")
+    desk.git(desk.work, "branch", "-q", "-u", "origin/main")
+    desk.git(desk.home, "clone", "-q", "up.git", "other")
+    desk.git(desk.home / "other", "commit", "-q", "--allow-empty", "-m", "2")
+    desk.git(desk.home / "other", "push", "-q")
+    line = "s=.git/$(git rev-parse HEAD); mkdir -p $s/objects/info $s/refs; echo ../../objects > $s/objects/info/alternates;"
+    line += MONITOR.replace("[core]\\n", "[core]\\n\\trepositoryformatversion = 0\\n")
+    await desk.run(f"{line} $s/config; echo 'ref: commondir' > .git/ORIG_HEAD".replace("{evil}", str(desk.evil)))
+    desk.git(desk.work, "pull", "-q", is_checked=False)
+    desk.work_as_the_person_does()
+    assert (desk.ran.exists(), (desk.work / ".git" / "commondir").exists()) == (False, False)
+
+
+@pytest.mark.parametrize(("said", "stays"), [("../..", True), (".", True), ("../../../x", False), ("..", False)])
+async def test_a_shared_folder_is_accepted_as_a_worktree_has_it(desk: Desk, said: str, stays: bool) -> None:
+    folder = "sub/.git/worktrees/x"
+    line = f"git init -q sub; mkdir -p x/objects x/refs {folder}; cp sub/.git/HEAD {folder}; echo {said} > {folder}/commondir"
+    end = await desk.run(line)
+    assert ((desk.work / folder / "commondir").exists(), bool(end.disarmed)) == (stays, not stays), end.disarmed
+
+
+STRAYS = {
+    "conflicts": ("MERGE_RR", "printf '%040d\\t%s\\0' 1 {home}/.shellrc > .git/MERGE_RR"),
+    "conflicts above": ("MERGE_RR", "printf '%040d\\t%s\\0' 1 a 1 b/../../x > .git/MERGE_RR"),
+    "no list": ("MERGE_RR", "mkfifo .git/MERGE_RR"),
+    "a link": ("worktrees/x/gitdir", "mkdir -p .git/worktrees/x; ln -s {home}/.shellrc .git/worktrees/x/gitdir"),
+    "another link": ("gitdir", "ln -s {home}/.shellrc .git/gitdir"),
+    "elsewhere": ("worktrees/x/gitdir", "mkdir -p .git/worktrees/x; echo {home}/other/.git > .git/worktrees/x/gitdir"),
+    "by a link": (
+        "worktrees/x/gitdir",
+        "mkdir -p .git/worktrees/x; ln -s {home}/other y; echo $PWD/y/.git > .git/worktrees/x/gitdir",
+    ),
+    "above": ("worktrees/x/gitdir", "mkdir -p .git/worktrees/x; echo ../../../../other/.git > .git/worktrees/x/gitdir"),
+    "solutions": ("rr-cache/x", "mkdir .git/rr-cache; ln -s {home} .git/rr-cache/x"),
+}
+
+
+@pytest.mark.parametrize("name", STRAYS)
+async def test_a_file_by_which_git_would_write_elsewhere_goes(desk: Desk, name: str) -> None:
+    (desk.home / "other").mkdir()
+    (desk.home / "other" / ".git").write_text("gitdir: x")
+    path, line = STRAYS[name]
+    end = await desk.run(line.replace("{home}", str(desk.home)))
+    assert [f".git/{path}" in one for one in end.disarmed] == [True], end.disarmed
+    assert not os.path.lexists(desk.work / ".git" / path)
+    desk.git(desk.work, "worktree", "repair", is_checked=False)
+    assert (desk.home / "other" / ".git").read_text() == "gitdir: x"
+    assert (await desk.run("true")).disarmed == ()
+
+
 async def test_links_that_are_the_persons_or_no_matter_of_gits_stay(desk: Desk) -> None:
     links = {".git/rr-cache": desk.home, ".git/logs/x": "HEAD", ".git/config.old": "config"}
     for name, target in links.items():
@@ -882,6 +1014,48 @@ async def test_an_index_with_files_outside_of_the_work_tree_is_moved_aside(
 
 async def test_an_index_that_is_no_file_is_moved_aside(desk: Desk) -> None:
     assert ".git/index" in (await desk.run("rm .git/index; mkfifo .git/index")).disarmed[0]
+
+
+@pytest.mark.parametrize("name", ["HEAD", "sharedindex.x", "SHAREDINDEX.x"])
+async def test_an_index_beside_a_pipe_is_not_read(desk: Desk, name: str) -> None:
+    end = await desk.run(f"git clone -q . sub; rm -f sub/.git/{name}; mkfifo sub/.git/{name}")
+    assert ["sub/.git/index is index.disarmed" in one for one in end.disarmed] == [True]
+
+
+async def test_an_index_that_was_not_looked_at_in_time_is_told_and_looked_at_later(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = await desk.start("sleep 600")
+    with monkeypatch.context() as late:
+        late.setattr("gemini_companion.adapters.processes.disarming._SECONDS_FOR_INDEXES", -1.0)
+        told = (await desk.run("git clone -q . sub")).disarmed
+    assert ["sub/.git/index was not looked at" in one for one in told] == [True]
+    asked: list[str] = []
+    names = Repositories.names_in_index
+    monkeypatch.setattr(Repositories, "names_in_index", lambda self, git: asked.append(git) or names(self, git))
+    assert (await running.stop()).disarmed == ()
+    assert asked == [str(desk.work / "sub" / ".git")]
+
+
+def test_git_is_not_asked_again_about_an_index_that_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, asked = tmp_path / "git", tmp_path / "asked"
+    program.write_text(f"#!/bin/sh\necho x >> {asked}\nexec sleep 600\n")
+    program.chmod(0o755)
+    monkeypatch.setattr("gemini_companion.adapters.processes.repositories.SECONDS", 0.5)
+    assert Repositories({}, lambda name: str(program)).names_in_index(str(tmp_path)) is None
+    assert asked.read_text() == "x\n"
+
+
+async def test_an_index_that_leaves_folders_out_stays(desk: Desk) -> None:
+    (desk.work / "a" / "b").mkdir(parents=True)
+    (desk.work / "a" / "b" / "c").touch()
+    desk.git(desk.work, "add", "a")
+    desk.git(desk.work, "commit", "-q", "-m", "a")
+    line = "git clone -q . sub; git -C sub sparse-checkout set --cone --sparse-index; git -C sub ls-files --sparse"
+    end = await desk.run(line)
+    assert ("a/" in end.output.split(), end.disarmed) == (True, ())
 
 
 async def test_an_index_with_odd_names_stays(desk: Desk) -> None:
@@ -1064,6 +1238,22 @@ async def test_hooks_of_the_persons_settings_run_nothing_in_a_new_repository(des
     assert not desk.ran.exists()
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mkdir -p a/b h/.myhooks; git init -q a/b; git -C a/b config core.worktree ../../../h; cp evil h/.myhooks/pre-commit",
+        FAKE.format("x") + "git config -f x/config core.bare true; mkdir x/.myhooks; cp evil x/.myhooks/pre-commit",
+        "git init -q x; git -C x config core.bare true; mkdir x/.git/.myhooks; cp evil x/.git/.myhooks/pre-commit",
+    ],
+)
+async def test_hooks_of_the_persons_settings_run_nothing_wherever_git_is_when_it_runs_them(
+    desk: Desk, line: str
+) -> None:
+    desk.git(desk.work, "config", "--global", "core.hooksPath", ".myhooks")
+    end = await desk.run(line)
+    assert [".myhooks/pre-commit is pre-commit.disarmed" in one for one in end.disarmed] == [True], end.disarmed
+
+
 @pytest.mark.parametrize("whose", ["the repository's", "the person's"])
 async def test_settings_that_are_included_but_are_not_there_yet_run_nothing(desk: Desk, whose: str) -> None:
     if whose == "the person's":
@@ -1199,6 +1389,31 @@ def test_of_hooks_little_is_kept_however_long_they_are(tmp_path: Path) -> None:
     disarmer = Disarmer(Repositories({}, lambda name: None))
     (kept,) = disarmer.look((str(tmp_path),), [str(tmp_path / "x.git")], [], []).values()
     assert len(repr(kept)) < 1_000
+
+
+class _Counting(bytes):
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        _Counting.compared += 1
+        return bytes(self) == other
+
+    def __hash__(self) -> int:
+        return bytes.__hash__(self)
+
+
+def test_what_is_new_is_found_without_comparing_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    def many(first: str) -> tuple[_Counting, ...]:
+        return tuple(_Counting(f"{first}{number}".encode()) for number in range(300))
+
+    disarmer = Disarmer(Repositories({}, lambda name: None))
+    monkeypatch.setattr(
+        Repositories, "settings_in", lambda self, data: [(line, b"x") for line in many(f"a.{data.decode()}")]
+    )
+    key = ("todo", "/w/todo")
+    assert len(disarmer.noticed((), (), {key: Todo(many("x"))}, {key: Todo(many("y"))})) == 300
+    assert len(disarmer.noticed((), (), {("settings", "/w/config"): b"x"}, {("settings", "/w/config"): b"y"})) == 300
+    assert _Counting.compared < 3_000
 
 
 def test_of_many_long_settings_only_some_are_kept(tmp_path: Path) -> None:

@@ -16,12 +16,15 @@ import re
 import secrets
 import shlex
 import stat
+import time
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Final, NamedTuple
 
 from gemini_companion.adapters.files.folder import Folder, held
-from gemini_companion.adapters.processes.git_folders import DECIDING, is_in, led_to, meant_by, named_in, open_up
+from gemini_companion.adapters.processes.git_folders import is_in, is_settled, led_to, meant_by, named_in, open_up
+from gemini_companion.adapters.processes.placeholders import FOLDERS, links_to
 from gemini_companion.adapters.processes.repositories import Repositories, may_run, written
 from gemini_companion.adapters.processes.unfinished import Known, mark_of
 from gemini_companion.adapters.workspace.following import followed
@@ -43,8 +46,21 @@ _PLAIN: Final = re.compile(r"[\w ./-]+")
 _MOST_SHOWN: Final = 20
 _STRATEGIES: Final = frozenset((b"ort", b"recursive", b"resolve", b"octopus", b"ours", b"subtree"))
 """Ways of merging that are git's own."""
-_STRATEGY: Final = re.compile(rb"(?:^|\])[ \t]*strategy[ \t]*=([^\n\r]*)", re.IGNORECASE | re.MULTILINE)
+_STRATEGY: Final = re.compile(rb"strategy\s*=([^\n]*)", re.IGNORECASE)
+"""Wherever it stands: git takes a lone CR, and more, for a blank."""
 _REST_OF_INDEX: Final = "sharedindex."
+_LOOKED_AT: Final = frozenset(("hooks", "config", "config.worktree", "commondir"))
+"""Of a repository, what is looked at by itself, links among it."""
+_MOST_LINKS: Final = 1_000
+"""Links in a folder that git writes into; one with more gets another name."""
+_MANY: Final = "many"
+_SECONDS_FOR_INDEXES: Final = 10.0
+"""For asking git about indexes after one command; it may have made many, each of which takes long."""
+_MOST_OF_REF: Final = 4_096
+_MOST_READ: Final = 100_000
+"""Files that one look reads to see where branches are written."""
+_RESOLVED: Final = re.compile(rb"(?:[0-9a-f]{40,64}(?:\.\d+)?\t[^\0]+\0)*")
+"""The list of files with conflicts, as git writes it."""
 _STRAY: Final = re.compile(rb"(?:^|[\0/])(?:\.{0,2}|\.git)[\0/]", re.IGNORECASE)
 """In names with a NUL behind each: one that leads out of the work tree, or into a repository."""
 ASIDE: Final = "disarmed"
@@ -89,6 +105,9 @@ class Disarmer:
 
     def __init__(self, repositories: Repositories) -> None:
         self._repositories = repositories
+        self._plain_refs: dict[str, tuple[int, int, int, int]] = {}
+        """Files that have nothing written elsewhere, as they were."""
+        self._left = 0
 
     def look(
         self,
@@ -140,26 +159,59 @@ class Disarmer:
                     note_settings(opened, path)
         return found
 
-    @staticmethod
-    def look_written(places: Sequence[str], repositories: Collection[str], linked: Iterable[str]) -> State:
-        """What decides where git writes: the indexes of repositories, which name files, and in folders that git writes
-        into the links, through which it does.
+    def look_written(
+        self, places: Sequence[str], repositories: Collection[str], linked: Iterable[str], refs: Iterable[str]
+    ) -> tuple[State, bool]:
+        """What decides where git writes: the indexes of repositories, which name files; in folders that git writes into
+        the links, through which it does; and files that have it write where they say. And whether some are left out.
         """
         found: dict[tuple[str, str], object] = {}
+        self._left = _MOST_READ
         for folder in linked:
             with suppress(OSError), _opened(places, folder) as opened:
-                known = DECIDING if folder in repositories else ()  # these are looked at by themselves
-                for name in [entry.name for entry in opened.scan() if entry.is_symlink() and entry.name not in known]:
+                known = _LOOKED_AT if folder in repositories else ()
+                links = (entry.name for entry in opened.scan() if entry.is_symlink() and not _is_spared(entry.name))
+                names = list(islice((name for name in links if name not in known), _MOST_LINKS + 1))
+                if len(names) > _MOST_LINKS:
+                    found["links", folder] = _MANY
+                    continue
+                for name in names:
                     target, path = opened.target(name), os.path.join(folder, name)
                     if not target.startswith("refs/") or os.pardir in target:  # git takes others for a branch's name
-                        found["link", path] = (target, followed(path))
+                        found["link", path] = (target, *links_to(path))
         for folder in repositories:
             with suppress(OSError), _opened(places, folder) as opened:
                 if opened.status("index") is not None:
-                    names = sorted(entry.name for entry in opened.scan() if entry.name.startswith(_REST_OF_INDEX))
+                    entries = (entry.name for entry in opened.scan())
+                    names = sorted(name for name in entries if name.lower().startswith(_REST_OF_INDEX))
                     every = tuple(_odd(opened, name) for name in ("index", *names))
                     found["index", os.path.join(folder, "index")] = every
-        return found
+                found.update(_strays(opened, places))
+        for folder in dict.fromkeys((*repositories, *refs)):
+            with suppress(OSError), _opened(places, folder) as opened:
+                found.update(self._refs(opened))
+        return found, self._left <= 0
+
+    def _refs(self, opened: Folder) -> Iterator[tuple[tuple[str, str], object]]:
+        """The files in a folder by which a branch, or its like, is written elsewhere than below `refs`."""
+        for entry in opened.scan():
+            if entry.name.startswith(".") or not entry.is_file(follow_symlinks=False):
+                continue  # no branch's name begins with a dot
+            status, path = entry.stat(follow_symlinks=False), os.path.join(opened.path, entry.name)
+            stamp = (status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns)
+            if self._plain_refs.get(path) == stamp:
+                continue
+            self._left -= 1
+            if self._left <= 0:
+                return
+            with suppress(OSError), open(opened.open_file(entry.name), "rb") as file:
+                text = file.read(_MOST_OF_REF + 1)
+                if _is_astray(text):
+                    yield ("target", path), text
+                elif is_settled(status):
+                    self._plain_refs[path] = stamp
+        if len(self._plain_refs) > 2 * _MOST_READ:
+            self._plain_refs.clear()
 
     @staticmethod
     @contextmanager
@@ -177,9 +229,9 @@ class Disarmer:
         """Disarm what is new since `before`: what was done, and what of it may stay as it is. Raises nothing."""
         every: list[Disarmed] = []
         fine: dict[tuple[str, str], object] = {}
-        left = _MOST_JUDGED
+        left, until = _MOST_JUDGED, time.monotonic() + _SECONDS_FOR_INDEXES
         for (kind, path), value in new.items():
-            is_led_inside = isinstance(value, Led) and all(is_in(place, places) for place in value.places)
+            is_led_inside = isinstance(value, Led) and _stays_inside(path, value, places)
             is_judged = ("settings", path) in new and not _leads_anew(value, before.get((kind, path)))
             # A rebase is told: it may be the person's. Settings are judged, and what is led to inside is looked at.
             if kind == "todo" or (kind == "leads" and (is_judged or is_led_inside)):
@@ -195,7 +247,9 @@ class Disarmer:
                         if kind == "link":
                             done += _unlinked(folder, path, shown, value)
                         elif kind == "index":
-                            done += self._index(folder, path, shown)
+                            done += self._index(folder, path, shown, is_late=time.monotonic() >= until)
+                        elif kind == "target":  # what begins with a dot is no branch
+                            done += _moved(folder, path, shown, ".")
                         elif kind == "settings" and left > 0:
                             left -= 1
                             done += self._settings(folder, path, shown, places, value, before.get((kind, path)))
@@ -211,7 +265,7 @@ class Disarmer:
                 break
             every += done
             # What is judged is what was read then: a command that still runs may have written something else since.
-            if is_fine:
+            if is_fine and kind != "link":
                 fine[kind, path] = value
         return every, fine
 
@@ -224,12 +278,12 @@ class Disarmer:
                 found, known = (
                     self._repositories.settings_in(one) if isinstance(one, bytes) else None for one in (value, old)
                 )
-                data = value if isinstance(value, bytes) else b""
-                taken = [one for one in found or () if one not in (known or ()) and _may_run(one, path, data, places)]
+                data, held = value if isinstance(value, bytes) else b"", set(known or ())
+                taken = [one for one in found or () if one not in held and _may_run(one, path, data, places)]
                 lines += (f"{os.fsdecode(key)} in {shown}" for key, _ in taken)
                 lines += [shown] if found is None else []
             elif isinstance(value, Todo):
-                known = old.lines if isinstance(old, Todo) else ()
+                known = set(old.lines) if isinstance(old, Todo) else ()
                 run = (line for line in value.lines if line not in known)
                 lines += (f"`{os.fsdecode(line)}` in {shown} (git goes on with a rebase or its like)" for line in run)
             else:
@@ -243,7 +297,7 @@ class Disarmer:
         if found is None or not isinstance(data, bytes):
             yield from _moved(folder, path, shown)
             return
-        known = self._repositories.settings_in(old) or [] if isinstance(old, bytes) else []
+        known = set(self._repositories.settings_in(old) or ()) if isinstance(old, bytes) else set[object]()
         taken = [one for one in found if one not in known and _may_run(one, path, data, places)]
         if not taken:
             return
@@ -251,7 +305,8 @@ class Disarmer:
         new = _other_name(folder, name)
         try:
             with open(folder.open_new(new, 0o644), "wb") as file:
-                file.write(written([one for one in found if one not in taken]))
+                gone = set(taken)
+                file.write(written([one for one in found if one not in gone]))
         except OSError:  # the disk may be full
             with suppress(OSError):
                 folder.delete(new)
@@ -262,13 +317,16 @@ class Disarmer:
             words = ("git", "config", "--file", shown, "--add", os.fsdecode(key), os.fsdecode(value or b"true"))
             yield Disarmed(f"{os.fsdecode(key)} is taken out of {shown}", shlex.join(words))
 
-    def _index(self, folder: Folder, path: str, shown: str) -> Iterator[Disarmed]:
-        status = folder.status(os.path.basename(path))
-        if status is None:
+    def _index(self, folder: Folder, path: str, shown: str, *, is_late: bool) -> Iterator[Disarmed]:
+        if folder.status(os.path.basename(path)) is None:
             return
-        names = self._repositories.names_in_index(folder.path) if stat.S_ISREG(status.st_mode) else b"..\0"
+        if not _is_readable(folder):
+            yield from _moved(folder, path, shown)
+            return
+        names = None if is_late else self._repositories.names_in_index(folder.path)
         if names is None:
-            what = f"{shown} could not be looked at for files outside of the work tree"
+            why = "was not looked at" if is_late else "could not be looked at"
+            what = f"{shown} {why} for files outside of the work tree"
             yield Disarmed(what, shlex.join(("rm", shown)), is_done=False)
         elif _STRAY.search(names):
             yield from _moved(folder, path, shown)
@@ -348,8 +406,10 @@ def _of_rebase(opened: Folder) -> Iterator[tuple[tuple[str, str], object]]:
 
 
 def _in_list(text: bytes) -> Iterator[bytes]:
-    lines = (line.split(None, 1) for line in text.splitlines())
-    return (b" ".join(words) for words in lines if words and words[0] in {b"exec", b"x"})
+    for words in (line.split(None, 1) for line in text.splitlines()):
+        is_ref = words[0] in {b"update-ref", b"u"} if words else False
+        if words and (words[0] in {b"exec", b"x"} or (is_ref and not words[-1].startswith(b"refs/"))):
+            yield b" ".join(words)
 
 
 def _strategy(text: bytes) -> Iterator[bytes]:
@@ -361,15 +421,63 @@ def _strategy(text: bytes) -> Iterator[bytes]:
 
 def _strategies(settings: bytes) -> Iterator[bytes]:
     for found in _STRATEGY.finditer(settings.replace(b"\\\n", b"")):
-        yield from _strategy(found[1].strip(b'" \t'))
+        yield from _strategy(found[1].strip(b'" \t\r'))
+
+
+def _updated(text: bytes) -> Iterator[bytes]:
+    """Of three lines the first one is the name of what git writes: a branch, or any file in the repository's folder."""
+    names = dict.fromkeys(name for name in text.split(b"\n")[::3] if name)
+    return (b"git update-ref " + name for name in names if not name.startswith(b"refs/") or b".." in name)
 
 
 _SERIES: Final = (
     ("rebase-merge", "git-rebase-todo", _in_list),
     ("rebase-merge", "strategy", _strategy),
+    ("rebase-merge", "update-refs", _updated),
     ("sequencer", "opts", _strategies),
 )
 """The files of a series of commits that git goes on with which name programs, and these."""
+
+
+def _is_readable(folder: Folder) -> bool:
+    """Whether git can read the index of a repository without waiting for a pipe."""
+    names = [entry.name for entry in folder.scan() if entry.name.lower().startswith(_REST_OF_INDEX)]
+    head = folder.status("HEAD")
+    others = [folder.status(name) for name in ("index", *names)]
+    return (head is None or stat.S_ISREG(head.st_mode) or stat.S_ISLNK(head.st_mode)) and all(
+        one is None or stat.S_ISREG(one.st_mode) for one in others
+    )
+
+
+def _is_spared(name: str) -> bool:
+    """Whether git writes nothing of that name: Emacs locks a file by a link like `.#COMMIT_EDITMSG`."""
+    return name.startswith(".#") or name == ".git" or name in FOLDERS
+
+
+def _is_astray(text: bytes) -> bool:
+    """Whether git, where it writes what has a branch's name, would write a file outside of `refs` by this text."""
+    if not text.startswith(b"ref:"):
+        return False
+    target = text.removeprefix(b"ref:").lstrip(b" \t\r\n")
+    return len(text) > _MOST_OF_REF or not target.startswith(b"refs/") or b".." in target
+
+
+def _strays(opened: Folder, places: Sequence[str]) -> Iterator[tuple[tuple[str, str], object]]:
+    """Other files of a repository that have git write where they say, if that is elsewhere."""
+    if opened.status("MERGE_RR") is not None:
+        text = _text(opened, "MERGE_RR", _MOST_OF_LIST)
+        names = b"".join(re.findall(rb"\t([^\0]*\0)", text)) if isinstance(text, bytes) else b""
+        if not isinstance(text, bytes) or not _RESOLVED.fullmatch(text) or _STRAY.search(names):
+            yield ("target", os.path.join(opened.path, "MERGE_RR")), text
+    above, name = os.path.split(opened.path)
+    if os.path.basename(above) == "worktrees" and name and opened.status("gitdir") is not None:
+        path = os.path.join(opened.path, "gitdir")
+        led = led_to(path)
+        tree = os.path.join(opened.path, led)
+        # `git worktree repair` writes there. One that leads back needs no repair: the person may have made it.
+        is_inside = os.path.isabs(led) and led == led.rstrip() and is_in(followed(tree), places)
+        if not is_inside and meant_by(tree) != opened.path:
+            yield ("target", path), _text(opened, "gitdir")
 
 
 def _hooks(opened: Folder, name: str) -> Iterator[tuple[tuple[str, str], object]]:
@@ -430,6 +538,16 @@ def _leads_anew(value: object, old: object) -> bool:
     return isinstance(value, Led) and old is not None and (not isinstance(old, Led) or old.places != value.places)
 
 
+def _stays_inside(path: str, led: Led, places: Sequence[str]) -> bool:
+    """Whether what leads git elsewhere leads to what is looked at as well."""
+    folder, name = os.path.split(path)
+    if name == "commondir":
+        # As a worktree has it. To what else it may lead, nobody can say who looks at what is there now.
+        above, kind = os.path.split(os.path.dirname(folder))
+        return isinstance(led.text, bytes) and led.places in {(folder,), (above,) if kind == "worktrees" else (folder,)}
+    return all(is_in(place, places) for place in led.places)
+
+
 def _trees_in(settings: bytes) -> dict[str, None]:
     """Where the text of a file with settings may say that the work tree is."""
     return dict.fromkeys(named for name, named in named_in(settings) if name == "worktree")
@@ -463,18 +581,19 @@ def _left(path: str, shown: str, fault: OSError) -> Iterator[Disarmed]:
 
 
 def _unlinked(folder: Folder, path: str, shown: str, value: object) -> Iterator[Disarmed]:
-    """Delete a link, if it still leads there."""
+    """Delete a link, if it is still that one. Where it leads may be another place by now."""
     name = os.path.basename(path)
-    if folder.status(name) is not None and (target := folder.target(name), followed(path)) == value:
+    target = folder.target(name) if folder.status(name) is not None else ""
+    if isinstance(value, tuple) and target and target == value[0]:
         folder.delete(name)
         line = shlex.join(("ln", "-s", target, shown))
         yield Disarmed(f"the link {shown}, by which git writes elsewhere, is deleted", line)
 
 
-def _moved(folder: Folder, path: str, shown: str) -> Iterator[Disarmed]:
-    """Give something a name by which git does not find it."""
+def _moved(folder: Folder, path: str, shown: str, before: str = "") -> Iterator[Disarmed]:
+    """Give something a name by which git does not find it, with some letters `before` it. Raises `OSError`."""
     name = os.path.basename(path)
-    new = _other_name(folder, name)
+    new = _other_name(folder, before + name)
     folder.replace(new, name)
     aside = os.path.join(os.path.dirname(shown), new)
     yield Disarmed(f"{shown} is {new} now", shlex.join(("mv", aside, shown)))

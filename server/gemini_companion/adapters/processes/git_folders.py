@@ -14,10 +14,11 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from gemini_companion.adapters.workspace.following import followed
@@ -27,7 +28,9 @@ DECIDING: Final = ("hooks", "config", "config.worktree", "commondir", "gitdir")
 MOST_HELD: Final = 100
 """Repositories, those of submodules and worktrees among them, that are held fast."""
 MOST_FOLDERS: Final = 50_000
-"""Folders of a workspace folder that are looked at for repositories, the outer ones first."""
+"""Folders of a workspace folder that are looked at for repositories, the outer ones first. Of those in a `.git` into
+which git writes more than objects there may be as many again, and of the others in one.
+"""
 _MOST_OF_MODULES: Final = 20_000
 """Folders that are looked through for submodules of a repository."""
 _MOST_NEW: Final = 10
@@ -41,6 +44,7 @@ _WRITTEN: Final = frozenset((
     "refs", "reftable", "rr-cache", "sequencer", "svn", "worktrees",
 ))  # fmt: skip
 """The folders of a repository's that `git` writes into, beside that itself; by small letters."""
+_REFS: Final = frozenset(("refs",))
 _SHARED: Final = ("objects", "refs", "logs", "reftable", "lfs", "rr-cache")
 """What a commit in a worktree writes of the folder that it shares with others. The rest of it is theirs: their index,
 their branch, and what decides what runs.
@@ -50,7 +54,7 @@ _MOST_OF_SETTINGS: Final = 256_000
 _MOST_INCLUDED: Final = 100
 """Files with settings that include each other."""
 _NAMED: Final = re.compile(
-    r"(?:^|\])[ \t]*(?P<name>hookspath|path|worktree)[ \t]*=[ \t]*\"?(?P<path>[^\"\n\r;#]+)",
+    r"(?:^|\])[ \t\r\v\f]*(?P<name>hookspath|path|worktree)[ \t\r\v\f]*=[ \t\r\v\f]*\"?(?P<path>[^\"\n\r;#]+)",
     re.IGNORECASE | re.MULTILINE,
 )
 """In settings: the folder of hooks, files with more settings, and where a submodule's files are. What is no such path,
@@ -119,13 +123,22 @@ class Seen(NamedTuple):
     """Folders that git takes for a repository whatever their names."""
     is_partial: bool
     """There are more folders than are looked at, or some that cannot be listed."""
-    linked: tuple[str, ...] = ()
-    """Folders with links in them."""
+    linked: Mapping[str, tuple[int, int]] = MappingProxyType({})
+    """Folders with links in them: the device and the number of each."""
+    refs: tuple[str, ...] = ()
+    """Folders with files in them, within one named `refs`."""
+    tops: frozenset[str] = frozenset()
+    """The repositories that were looked at."""
 
     def written(self, repositories: Iterable[str]) -> list[str]:
         """The folders with links in them of those that git writes into in some repositories."""
         tops = set(repositories)
-        return [path for path in self.linked if path in tops or any(one in tops for one in _tops_of(path))]
+        return [path for path in self.linked if path in tops or any(one in tops for one in _tops_of(path, _WRITTEN))]
+
+    def refs_of(self, repositories: Iterable[str]) -> list[str]:
+        """The folders with branches, and their like, in some repositories."""
+        tops = set(repositories)
+        return [path for path in self.refs if any(one in tops for one in _tops_of(path, _REFS))]
 
 
 class _Folder(NamedTuple):
@@ -136,11 +149,14 @@ class _Folder(NamedTuple):
     is_bare: bool
     is_listed: bool
     has_links: bool
+    has_files: bool
 
 
 _GIT_FINDS: Final = frozenset((".git", "HEAD", "objects", "refs", "commondir"))
 _LONGEST: Final = max(map(len, _GIT_FINDS))
 _GIT: Final = f"{os.sep}.git"
+_OF_BRANCHES: Final = re.compile(r"/\.git/(?:.*/)?(?:refs|logs)(?:/|$)", re.IGNORECASE | re.DOTALL)
+"""In the path of a folder: what lies in it has the name of a branch, whatever that is."""
 _MOST_ROOTS: Final = 8
 """Workspaces whose folders are remembered."""
 
@@ -169,20 +185,27 @@ class Walks:
             known, seen = self._known.pop(key, {}), dict[str, _Folder]()
             named: list[str] = []
             bare: list[str] = []
-            linked: list[str] = []
-            pending, inside, is_partial, count = deque(places), deque[str](), False, 0
-            while pending or inside:
-                path = (pending or inside).popleft()  # of a `.git`, which has many, after all others
+            linked: dict[str, tuple[int, int]] = {}
+            refs: list[str] = []
+            # What git writes into is looked at however many other folders there are.
+            queues = (_Queue(deque()), _Queue(deque()), _Queue(deque()))
+            for place in places:
+                is_inside = f"{_GIT}{os.sep}" in place  # what a worktree shares
+                queues[_rank(place, int(is_inside))].pending.append(place)
+            is_partial = False
+            while queue := next((queue for queue in queues if queue.pending), None):
+                path = queue.pending.popleft()
                 if path in seen:
                     continue  # a workspace folder within another
-                count += 1
-                if count > most:
+                queue.count += 1
+                if queue.count > most:
                     is_partial = True
-                    break
+                    queue.pending.clear()
+                    continue
                 folder = _looked_into(path, known.get(path), opens=opens)
                 if folder is None:
                     continue
-                if count <= self._most:
+                if queue.count <= self._most:
                     seen[path] = folder
                 is_partial = is_partial or not folder.is_listed
                 if folder.has_git:
@@ -190,16 +213,41 @@ class Walks:
                 if folder.is_bare:
                     bare.append(path)
                 if folder.has_links:
-                    linked.append(path)
+                    linked[path] = folder.status[:2]
+                if folder.has_files and f"{os.sep}refs{os.sep}" in f"{path.lower()}{os.sep}":
+                    refs.append(path)
                 for one in folder.inner:
-                    if os.path.basename(one).lower() == ".git":
-                        inside.append(one)
-                    elif path != self._home or not os.path.basename(one).startswith("."):
-                        (inside if _GIT in path else pending).append(one)
+                    if path != self._home or not os.path.basename(one).startswith(".") or _is_git(one):
+                        pending = queues[_rank(one, queues.index(queue))].pending
+                        # One repository after the other: many new ones hide nothing in the first.
+                        (pending.appendleft if pending is queue.pending is queues[1].pending else pending.append)(one)
             self._known[key] = seen
             while len(self._known) > _MOST_ROOTS:
                 self._known.pop(next(iter(self._known)))
-            return Seen(tuple(dict.fromkeys(named)), tuple(dict.fromkeys(bare)), is_partial, tuple(linked))
+            return Seen(tuple(dict.fromkeys(named)), tuple(dict.fromkeys(bare)), is_partial, linked, tuple(refs))
+
+
+@dataclass(slots=True, eq=False)
+class _Queue:
+    """Folders that are to be looked at."""
+
+    pending: deque[str]
+    count: int = 0
+
+
+def _is_git(path: str) -> bool:
+    return os.path.basename(path).lower() == ".git"
+
+
+def _rank(path: str, outer: int) -> int:
+    """Which folders one is looked at with, by how the one that it lies in is: 0 outside of every `.git`, 1 where git
+    writes more than objects, 2 elsewhere.
+    """
+    name, above = os.path.basename(path).lower(), os.path.dirname(path)
+    if outer != 1:
+        return outer or int(_is_git(path))
+    is_written = not _is_git(above) or name in _WRITTEN
+    return 1 if is_written and (name != "objects" or _OF_BRANCHES.search(above)) else 2
 
 
 def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | None:
@@ -214,18 +262,19 @@ def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | 
         return known
     if opens and (known is None or known.status != status):
         open_up(path, found)
-    is_settled = found.st_ctime_ns < time.time_ns() - _SETTLED_NS
+    is_settled_now = is_settled(found)
     inner: list[str] = []
     names: set[str] = set()
-    is_listed, has_links = True, False
+    is_listed, has_links, has_files = True, False, False
     try:
         with os.scandir(path) as entries:
             for entry in entries:
                 names.add(entry.name)
                 if entry.is_dir(follow_symlinks=False):
                     inner.append(entry.path)
-                elif not has_links:
-                    has_links = entry.is_symlink()
+                else:
+                    has_files = True
+                    has_links = has_links or entry.is_symlink()
     except OSError:
         # Git needs no list of a folder to find something in it.
         is_listed, names = False, {name for name in _GIT_FINDS if os.path.lexists(os.path.join(path, name))}
@@ -234,13 +283,25 @@ def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | 
     odd = {name.lower() for name in names if len(name) <= _LONGEST} - {name.lower() for name in has}
     has |= {name for name in _GIT_FINDS if name.lower() in odd and os.path.lexists(os.path.join(path, name))}
     is_bare = "HEAD" in has and ("commondir" in has or {"objects", "refs"} <= has)
-    return _Folder(status, is_settled, tuple(inner), ".git" in has, is_bare, is_listed, has_links)
+    return _Folder(status, is_settled_now, tuple(inner), ".git" in has, is_bare, is_listed, has_links, has_files)
 
 
-def _tops_of(path: str) -> Iterator[str]:
-    """The folders that a path is in, by a name that a repository's own folders have."""
+def tops_of(link: str) -> Iterator[str]:
+    """The folders that are repositories if git writes into the folder of a link."""
+    folder = os.path.dirname(link)
+    yield folder
+    yield from _tops_of(folder, _WRITTEN)
+
+
+def is_settled(status: os.stat_result) -> bool:
+    """Whether the next change of something is sure to have another time than its last one."""
+    return status.st_ctime_ns < time.time_ns() - _SETTLED_NS
+
+
+def _tops_of(path: str, names: Collection[str]) -> Iterator[str]:
+    """The folders that a path is in, by some names that a repository's own folders have."""
     while path != (above := os.path.dirname(path)):
-        if os.path.basename(path).lower() in _WRITTEN:
+        if os.path.basename(path).lower() in names:
             yield above
         path = above
 
@@ -330,7 +391,7 @@ class HeldGit:
 
     def may_change(self, kind: str, path: str) -> bool:
         """Whether a command may change something that decides what git runs, or where it writes."""
-        if kind in {"index", "link"}:
+        if kind in {"index", "link", "links", "target"}:
             return is_in(path, self.places)
         folder = os.path.dirname(path)
         repository = os.path.dirname(folder) if os.path.basename(folder) == "hooks" else folder
@@ -473,6 +534,13 @@ def named_in(settings: bytes) -> Iterator[tuple[str, str]]:
 
 def _within(folder: str) -> str:
     return folder.rstrip("/") + "/"
+
+
+def worktrees_of(repositories: Iterable[str]) -> Iterator[str]:
+    """The folders that some repositories have for their worktrees, whatever is in them."""
+    for folder in repositories:
+        with suppress(OSError), os.scandir(os.path.join(folder, "worktrees")) as entries:
+            yield from [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
 def _modules(folder: str) -> Iterator[str]:

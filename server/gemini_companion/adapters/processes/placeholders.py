@@ -95,11 +95,11 @@ def links_in(held: HeldGit) -> Iterator[tuple[str, str]]:
     would come to what a command made.
     """
     ways = (*_folders(held), *_files(held), *held.gits, *held.hook_links, *held.ways)
-    found = dict(link for path in dict.fromkeys(ways) for link in _links_to(path))
+    found = dict(link for path in dict.fromkeys(ways) for link in links_to(path))
     yield from ((path, target) for path, target in found.items() if is_in(path, held.places))
 
 
-def _links_to(path: str) -> Iterator[tuple[str, str]]:
+def links_to(path: str) -> Iterator[tuple[str, str]]:
     """The links that a path leads through, by paths without a link in them, as far as the system follows them."""
     at, left = os.sep, _MOST_LINKS
     pending = deque(path.split(os.sep) if len(path) <= _LONGEST else ())

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from typing import Final
 
 from gemini_companion.adapters.files.folder import held as folder_held
 from gemini_companion.adapters.processes import bubblewrap, reaper, seatbelt
-from gemini_companion.adapters.processes.disarming import Disarmer, State, told, written_in
+from gemini_companion.adapters.processes.disarming import Disarmer, Led, State, told, written_in
 from gemini_companion.adapters.processes.disk_view import PLAIN, View, is_below, layered, mounts, single
 from gemini_companion.adapters.processes.environment import Given, clean, given, program_finder
 from gemini_companion.adapters.processes.git_folders import (
@@ -29,7 +30,9 @@ from gemini_companion.adapters.processes.git_folders import (
     meant_by,
     places_of,
     repositories_in,
+    tops_of,
     worktree_of,
+    worktrees_of,
 )
 from gemini_companion.adapters.processes.placeholders import Placeholder, hold, is_placeholder, links_in, remove_unused
 from gemini_companion.adapters.processes.repositories import Repositories
@@ -121,6 +124,16 @@ class _Look:
     """What is held, by its path. Where something else has its place it is held no more: the system takes a mount away
     when somebody outside replaces what it is on, as the person's own `git config` and `git switch` do.
     """
+    begun: int = 0
+    """When that was, in nanoseconds; nothing is older than it where that is not known."""
+
+    def had(self, link: str) -> bool:
+        """Whether a link was there, in this very folder, before the command. Who moves one sets its time."""
+        folder = os.path.dirname(link)
+        with suppress(OSError):
+            is_same = self.seen.linked.get(folder) == _number(os.lstat(folder))
+            return is_same and os.lstat(link).st_ctime_ns < self.begun
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +357,7 @@ class Sandboxes:
         if was is None:
             self._catch_up()
         with self._looking:
-            places = places_of(roots)
+            places, begun = places_of(roots), 0 if was else time.time_ns()
             others = [look.held for look in self._running]
             known = {folder for other in others for folder in other.repositories}
             absent = {path for look in self._running for path in look.missing}
@@ -366,7 +379,7 @@ class Sandboxes:
             held = replace(held, repositories=tuple(one for one in held.repositories if one not in theirs))
             own = (os.path.join(folder, "config") for folder in held.repositories)
             missing = tuple(path for path in (*held.settings_files, *own) if not os.path.lexists(path))
-            now = self._state(held, missing, seen, opens=bool(used))
+            now, seen = self._state(held, missing, seen, opens=bool(used))
             new = {
                 key: value
                 for key, value in now.items()
@@ -375,7 +388,7 @@ class Sandboxes:
             for key in [key for key in self._before if held.may_change(*key) and key not in now]:
                 del self._before[key]
             self._before.update((key, value) for key, value in now.items() if key not in new)
-            look = _Look(held, missing, seen, fast=dict(self._held_state(held)))
+            look = _Look(held, missing, seen, fast=dict(self._held_state(held)), begun=begun)
             told_later, self._told_later = self._told_later, ()
             look = replace(look, told=(*told_later, *self._judged(look, seen, new)))
             self._running.append(look)
@@ -404,21 +417,25 @@ class Sandboxes:
         marks = {key: mark_of(value) for key, value in self._before.items() if is_in(key[1], places)}
         self._book.write({look.held.roots: look.held.repositories for look in reversed(self._running)}, marks)
 
-    def _state(self, held: HeldGit, missing: Sequence[str], seen: Seen, *, opens: bool) -> State:
+    def _state(self, held: HeldGit, missing: Sequence[str], seen: Seen, *, opens: bool) -> tuple[State, Seen]:
         # Those of submodules and worktrees were seen too: they look like repositories.
         every = repositories_in(held.places, (*seen.named, *seen.bare), None, is_deep=False)
         fast = set(held.repositories)
         loose = [one for one in every if one not in fast]
         gits = [one for one in seen.named if one not in held.gits]
         all_ = (*held.repositories, *loose)
-        shared = (found.common for root in held.roots if (found := worktree_of(root)))
-        hooks = list(held.hooks_in(map(os.path.dirname, gits)))
-        fixed = set(held.hook_folders) if hooks else ()
-        hooks = [path for path in hooks if path not in fixed]
-        return {
-            **self._disarmer.look(held.places, loose, gits, missing, hooks, opens=opens),
-            **self._disarmer.look_written(held.places, all_, seen.written((*all_, *shared))),
-        }
+        shared = [found.common for root in held.roots if (found := worktree_of(root))]
+        tops = tuple(dict.fromkeys((*all_, *worktrees_of((*all_, *shared)))))
+        written, is_partial = self._disarmer.look_written(
+            held.places, tops, seen.written((*tops, *shared)), seen.refs_of((*tops, *shared))
+        )
+        state = self._disarmer.look(held.places, loose, gits, missing, opens=opens)
+        led = (place for value in state.values() if isinstance(value, Led) for place in value.places)
+        trees = dict.fromkeys((*map(os.path.dirname, gits), *loose, *led))
+        fixed = set(held.hook_folders) if held.hooks else ()
+        hooks = [path for path in held.hooks_in(trees) if path not in fixed]
+        state = {**state, **written, **self._disarmer.look(held.places, (), (), (), hooks)}
+        return state, seen._replace(is_partial=seen.is_partial or is_partial, tops=frozenset(tops))
 
     def _to_hold(self, roots: Sequence[str], seen: Seen, used: Sequence[str], were: Sequence[str]) -> list[str]:
         """The `.git`s that no command may delete. Below `used` folders commands run that may have made what is new;
@@ -456,7 +473,8 @@ class Sandboxes:
                 seen = self._walks.look(held.places, after=look.seen, opens=True)
                 made = set(seen.named).difference(look.seen.named, (os.path.join(one, ".git") for one in held.roots))
                 self._loose.update(dict.fromkeys(made, True))
-                return self._judged(look, seen, self._state(held, look.missing, seen, opens=True))
+                now, seen = self._state(held, look.missing, seen, opens=True)
+                return self._judged(look, seen, now)
         except Exception:
             logger.exception("What commands made of git in %s could not be looked at", ", ".join(held.roots))
             return told((), is_partial=True)
@@ -465,6 +483,7 @@ class Sandboxes:
         """Disarm what is new since commands run, and take the rest in. The lock is held."""
         held = look.held
         new = {key: value for key, value in now.items() if not self._is_known(key, value)}
+        new = self._without_old_links(look, seen, new)
         done, fine = self._disarmer.disarm(held.roots, held.places, new, self._before)
         rebases = {key: value for key, value in new.items() if key[0] == "todo"}
         listed = self._disarmer.noticed(held.roots, held.places, rebases, self._before)
@@ -475,6 +494,21 @@ class Sandboxes:
         noticed, replaced = self._noticed(look)
         noticed += listed
         return told(done, noticed, replaced, is_partial=seen.is_partial and not is_told)
+
+    def _without_old_links(self, look: _Look, seen: Seen, new: State) -> State:
+        """Without links that were there before any command ran, where it is the folder around them that looks like a
+        repository since: what goes is the file by which it does so.
+        """
+        kept = dict(new)
+        for kind, path in new:
+            if kind != "link" or (kind, path) in self._before:
+                continue
+            first = next((one for one in (*self._running, look) if is_in(path, one.held.places)), look)
+            tops = [top for top in tops_of(path) if top in seen.tops]
+            if first.had(path) and all(top in seen.bare and top not in first.seen.bare for top in tops):
+                del kept[kind, path]
+                kept.update((("target", os.path.join(top, "HEAD")), True) for top in tops)
+        return kept
 
     def _held_state(self, held: HeldGit) -> State:
         settings = [path for path in held.settings_files if os.path.lexists(path)]
