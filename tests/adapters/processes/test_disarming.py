@@ -866,6 +866,15 @@ async def test_the_persons_links_stay_in_a_folder_that_a_command_makes_look_like
     assert desk.git(desk.work / "sub", "rev-parse", "--show-toplevel") == str(desk.work)
 
 
+async def test_many_links_in_a_workspace_folder_that_is_a_repository_hide_nothing(desk: Desk) -> None:
+    shutil.rmtree(desk.work / ".git")
+    made = "import os; [os.symlink('/x', f'l{n}') for n in range(1_500)]"
+    line = FAKE.format(".") + f"git init -q sub; git -C sub config core.fsmonitor {desk.evil}"
+    end = await desk.run(f"{sys.executable} -c {shlex.quote(made)}; ln -s {desk.home} logs; {line}")
+    assert ["core.fsmonitor is taken out" in one for one in end.disarmed].count(True) == 1, end.disarmed
+    assert not (desk.work / "logs").is_symlink()
+
+
 async def test_a_link_that_a_command_moves_to_where_git_writes_is_deleted(desk: Desk) -> None:
     await desk.run("mkdir x; ln -s ../evil x/HEAD")
     await desk.run("rm -r .git/logs; mv x .git/logs")

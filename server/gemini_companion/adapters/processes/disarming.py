@@ -10,6 +10,7 @@ Other commands may still run, and write. So everything is opened from the worksp
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -171,8 +172,9 @@ class Disarmer:
             with suppress(OSError), _opened(places, folder) as opened:
                 known = _LOOKED_AT if folder in repositories else ()
                 links = (entry.name for entry in opened.scan() if entry.is_symlink() and not _is_spared(entry.name))
-                names = list(islice((name for name in links if name not in known), _MOST_LINKS + 1))
-                if len(names) > _MOST_LINKS:
+                most = None if folder in places else _MOST_LINKS + 1  # a workspace folder keeps its name
+                names = list(islice((name for name in links if name not in known), most))
+                if most and len(names) == most:
                     found["links", folder] = _MANY
                     continue
                 for name in names:
@@ -466,7 +468,8 @@ def _strays(opened: Folder, places: Sequence[str]) -> Iterator[tuple[tuple[str, 
     """Other files of a repository that have git write where they say, if that is elsewhere."""
     if opened.status("MERGE_RR") is not None:
         text = _text(opened, "MERGE_RR", _MOST_OF_LIST)
-        names = b"".join(re.findall(rb"\t([^\0]*\0)", text)) if isinstance(text, bytes) else b""
+        lines = text.split(b"\0") if isinstance(text, bytes) else []
+        names = b"".join(line.partition(b"\t")[2] + b"\0" for line in lines if line)
         if not isinstance(text, bytes) or not _RESOLVED.fullmatch(text) or _STRAY.search(names):
             yield ("target", os.path.join(opened.path, "MERGE_RR")), text
     above, name = os.path.split(opened.path)
@@ -608,7 +611,9 @@ def _other_name(folder: Folder, name: str) -> str:
 @contextmanager
 def _opened(places: Sequence[str], path: str, *, changes: bool = False) -> Generator[Folder]:
     """A folder, opened name by name from the place that it is in. With `changes` the person may change it then."""
-    root = max((place for place in places if is_in(path, (place,))), key=len)
+    root = max((place for place in places if is_in(path, (place,))), key=len, default="")
+    if not root:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
     parts = [part for part in os.path.relpath(path, root).split(os.sep) if part != os.curdir]
     with held(root, parts) as folder:
         if changes and folder.descriptor is not None:

@@ -155,8 +155,8 @@ class _Folder(NamedTuple):
 _GIT_FINDS: Final = frozenset((".git", "HEAD", "objects", "refs", "commondir"))
 _LONGEST: Final = max(map(len, _GIT_FINDS))
 _GIT: Final = f"{os.sep}.git"
-_OF_BRANCHES: Final = re.compile(r"/\.git/(?:.*/)?(?:refs|logs)(?:/|$)", re.IGNORECASE | re.DOTALL)
-"""In the path of a folder: what lies in it has the name of a branch, whatever that is."""
+_OF_BRANCHES: Final = frozenset(("refs", "logs"))
+"""Folders in which others have the names of branches, whatever these are."""
 _MOST_ROOTS: Final = 8
 """Workspaces whose folders are remembered."""
 
@@ -247,7 +247,7 @@ def _rank(path: str, outer: int) -> int:
     if outer != 1:
         return outer or int(_is_git(path))
     is_written = not _is_git(above) or name in _WRITTEN
-    return 1 if is_written and (name != "objects" or _OF_BRANCHES.search(above)) else 2
+    return 1 if is_written and (name != "objects" or any(_tops_of(above, _OF_BRANCHES))) else 2
 
 
 def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | None:
