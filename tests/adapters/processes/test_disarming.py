@@ -631,6 +631,7 @@ async def test_a_rebase_that_would_run_something_is_told(desk: Desk) -> None:
         "mkdir .git/sequencer; printf '[options]\nstrategy = \rrebase-merge/x' > .git/sequencer/opts",
         "mkdir .git/rebase-merge; printf 'refs/heads/x\n0\n0\nhooks/x\n0\n0\n' > .git/rebase-merge/update-refs",
         "mkdir .git/rebase-merge; echo 'u hooks/x' > .git/rebase-merge/git-rebase-todo",
+        "mkdir .git/rebase-apply; echo \" '--build-fake-ancestor=rebase-merge'\" > .git/rebase-apply/apply-opt",
     ],
 )
 async def test_a_rebase_that_would_run_something_is_told_wherever_its_list_is(desk: Desk, line: str) -> None:
@@ -797,6 +798,7 @@ LINKS = {
     "in a shared folder": FAKE.format("sub/.git")
     + "mkdir -p common/objects common/refs common/logs; ln -s {rc} common/logs/HEAD; git config -f common/config user.name A;"
     " ln -s {rc} common/COMMIT_EDITMSG; echo ../../common > sub/.git/commondir",
+    "a message that is a branch": "ln -sf refs/heads/x .git/COMMIT_EDITMSG",
     "of a series": "ln -s {home}/theirs .git/sequencer",
 }
 
@@ -1023,6 +1025,46 @@ async def test_an_index_with_files_outside_of_the_work_tree_is_moved_aside(
 
 async def test_an_index_that_is_no_file_is_moved_aside(desk: Desk) -> None:
     assert ".git/index" in (await desk.run("rm .git/index; mkfifo .git/index")).disarmed[0]
+
+
+THROUGH_MEMORY = """
+import mmap, os, signal, time
+bad, good = open("bad", "rb").read(), open("good", "rb").read()
+file = open(".git/new", "w+b")
+file.truncate(len(good))
+memory = mmap.mmap(file.fileno(), 0)
+memory[:] = good
+os.rename(".git/new", "PATH")
+open("ready", "w").close()
+while not os.path.exists("go"):
+    time.sleep(0.02)
+memory[:] = bad
+open("done", "w").close()
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("path", [".git/index", ".git/refs/heads/other"])
+async def test_what_a_command_writes_through_memory_after_a_look_is_seen_by_the_next_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    if path == ".git/index":
+        (desk.work / "made.py").write_text(INDEX)
+        for kind, name in (("good", "agit/hooks/x"), ("bad", ".git/hooks/x")):
+            desk.shell([sys.executable, "made.py", ".git", "whole", name])
+            (desk.work / ".git" / "index").rename(desk.work / kind)
+    else:
+        (desk.work / "good").write_text("ref: refs/heads/main1\n")
+        (desk.work / "bad").write_text("ref: hooks/post-merge\n")
+    (desk.work / "memory.py").write_text(THROUGH_MEMORY.replace("PATH", path))
+    running = await desk.start(f"{sys.executable} memory.py")
+    await _is_there(desk.work / "ready")
+    with monkeypatch.context() as long_since:
+        long_since.setattr("gemini_companion.adapters.processes.git_folders._SETTLED_NS", -(10**12))
+        desk.sandboxes._disarmed(desk.sandboxes._running[0])  # pyright: ignore[reportPrivateUsage]
+    (desk.work / "go").touch()
+    await _is_there(desk.work / "done")
+    assert [path in line for line in (await running.stop()).disarmed] == [True]
 
 
 @pytest.mark.parametrize("name", ["HEAD", "sharedindex.x", "SHAREDINDEX.x"])

@@ -49,6 +49,10 @@ _STRATEGIES: Final = frozenset((b"ort", b"recursive", b"resolve", b"octopus", b"
 """Ways of merging that are git's own."""
 _STRATEGY: Final = re.compile(rb"strategy\s*=([^\n]*)", re.IGNORECASE)
 """Wherever it stands: git takes a lone CR, and more, for a blank."""
+_OF_PATCHES: Final = re.compile(
+    rb"(?: '(?:-[Cp]\d+|--whitespace=[a-z-]+|--ignore-(?:whitespace|space-change)|--(?:directory|exclude|include)=[^'\n]+)')*"
+    rb"\n?"
+)
 _REST_OF_INDEX: Final = "sharedindex."
 _LOOKED_AT: Final = frozenset(("hooks", "config", "config.worktree", "commondir"))
 """Of a repository, what is looked at by itself, links among it."""
@@ -161,10 +165,18 @@ class Disarmer:
         return found
 
     def look_written(
-        self, places: Sequence[str], repositories: Collection[str], linked: Iterable[str], refs: Iterable[str]
+        self,
+        places: Sequence[str],
+        repositories: Collection[str],
+        linked: Iterable[str],
+        refs: Iterable[str],
+        *,
+        keeps: bool = False,
     ) -> tuple[State, bool]:
         """What decides where git writes: the indexes of repositories, which name files; in folders that git writes into
         the links, through which it does; and files that have it write where they say. And whether some are left out.
+
+        Where no command runs, it `keeps` in mind which files are plain: what one writes later sets their time.
         """
         found: dict[tuple[str, str], object] = {}
         self._left = _MOST_READ
@@ -179,7 +191,9 @@ class Disarmer:
                     continue
                 for name in names:
                     target, path = opened.target(name), os.path.join(folder, name)
-                    if not target.startswith("refs/") or os.pardir in target:  # git takes others for a branch's name
+                    # Of these names git takes such a link for a branch's name.
+                    is_branch = name == "HEAD" or f"{os.sep}refs{os.sep}" in path
+                    if not is_branch or not target.startswith("refs/") or os.pardir in target:
                         found["link", path] = (target, *links_to(path))
         for folder in repositories:
             with suppress(OSError), _opened(places, folder) as opened:
@@ -191,10 +205,10 @@ class Disarmer:
                 found.update(_strays(opened, places))
         for folder in dict.fromkeys((*repositories, *refs)):
             with suppress(OSError), _opened(places, folder) as opened:
-                found.update(self._refs(opened))
+                found.update(self._refs(opened, keeps=keeps))
         return found, self._left <= 0
 
-    def _refs(self, opened: Folder) -> Iterator[tuple[tuple[str, str], object]]:
+    def _refs(self, opened: Folder, *, keeps: bool) -> Iterator[tuple[tuple[str, str], object]]:
         """The files in a folder by which a branch, or its like, is written elsewhere than below `refs`."""
         for entry in opened.scan():
             if entry.name.startswith(".") or not entry.is_file(follow_symlinks=False):
@@ -210,7 +224,7 @@ class Disarmer:
                 text = file.read(_MOST_OF_REF + 1)
                 if _is_astray(text):
                     yield ("target", path), text
-                elif is_settled(status):
+                elif keeps and is_settled(status):
                     self._plain_refs[path] = stamp
         if len(self._plain_refs) > 2 * _MOST_READ:
             self._plain_refs.clear()
@@ -267,7 +281,8 @@ class Disarmer:
                 break
             every += done
             # What is judged is what was read then: a command that still runs may have written something else since.
-            if is_fine and kind != "link":
+            # Of an index only times are known, and what a command writes through memory sets none: it is looked at again.
+            if is_fine and kind not in {"link", "index"}:
                 fine[kind, path] = value
         return every, fine
 
@@ -432,11 +447,18 @@ def _updated(text: bytes) -> Iterator[bytes]:
     return (b"git update-ref " + name for name in names if not name.startswith(b"refs/") or b".." in name)
 
 
+def _applied(text: bytes) -> Iterator[bytes]:
+    """With other options than these git writes a file of any name."""
+    if not _OF_PATCHES.fullmatch(text):
+        yield b"git apply" + text
+
+
 _SERIES: Final = (
     ("rebase-merge", "git-rebase-todo", _in_list),
     ("rebase-merge", "strategy", _strategy),
     ("rebase-merge", "update-refs", _updated),
     ("sequencer", "opts", _strategies),
+    ("rebase-apply", "apply-opt", _applied),
 )
 """The files of a series of commits that git goes on with which name programs, and these."""
 

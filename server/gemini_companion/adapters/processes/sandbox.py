@@ -427,7 +427,7 @@ class Sandboxes:
         shared = [found.common for root in held.roots if (found := worktree_of(root))]
         tops = tuple(dict.fromkeys((*all_, *worktrees_of((*all_, *shared)))))
         written, is_partial = self._disarmer.look_written(
-            held.places, tops, seen.written((*tops, *shared)), seen.refs_of((*tops, *shared))
+            held.places, tops, seen.written((*tops, *shared)), seen.refs_of((*tops, *shared)), keeps=not opens
         )
         state = self._disarmer.look(held.places, loose, gits, missing, opens=opens)
         led = (place for value in state.values() if isinstance(value, Led) for place in value.places)
