@@ -50,8 +50,8 @@ _STRATEGIES: Final = frozenset((b"ort", b"recursive", b"resolve", b"octopus", b"
 _STRATEGY: Final = re.compile(rb"strategy\s*=([^\n]*)", re.IGNORECASE)
 """Wherever it stands: git takes a lone CR, and more, for a blank."""
 _OF_PATCHES: Final = re.compile(
-    rb"(?: '(?:-[Cp]\d+|--whitespace=[a-z-]+|--ignore-(?:whitespace|space-change)|--(?:directory|exclude|include)=[^'\n]+)')*"
-    rb"\n?"
+    rb"(?: '(?:-[Cp]\d+|--whitespace=[a-z-]+|--ignore-(?:whitespace|space-change)"
+    rb"|--(?:directory|exclude|include)=[^'\n]+)')*\n?"
 )
 _REST_OF_INDEX: Final = "sharedindex."
 _LOOKED_AT: Final = frozenset(("hooks", "config", "config.worktree", "commondir"))
@@ -281,7 +281,7 @@ class Disarmer:
                 break
             every += done
             # What is judged is what was read then: a command that still runs may have written something else since.
-            # Of an index only times are known, and what a command writes through memory sets none: it is looked at again.
+            # Of an index only times are known, and what a command writes through memory sets none.
             if is_fine and kind not in {"link", "index"}:
                 fine[kind, path] = value
         return every, fine
@@ -390,7 +390,9 @@ def told(
             f" {one_line(one.line)}"
         )
     if len(done) > _MOST_SHOWN:
-        lines.append(f"Disarmed as well: {len(done) - _MOST_SHOWN:,} more of the same kinds.")
+        are_left = sum(not one.is_done for one in done) > _MOST_SHOWN
+        words = "So it is with, or disarmed are," if are_left else "Disarmed as well:"
+        lines.append(f"{words} {len(done) - _MOST_SHOWN:,} more of the same kinds.")
     if is_partial:
         lines.append(
             "Not all folders could be looked through for repositories that it made: there are too many, or some cannot"
