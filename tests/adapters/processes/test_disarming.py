@@ -15,6 +15,7 @@ import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -833,8 +834,12 @@ async def test_links_that_lead_through_each_other_are_deleted_whichever_goes_fir
     assert [path.name for path in (desk.work / ".git").iterdir() if path.is_symlink()] == []
 
 
-async def test_a_link_is_deleted_however_many_folders_a_workspace_has(desk: Desk) -> None:
-    desk.sandboxes._walks = Walks(str(desk.home), 40)  # pyright: ignore[reportPrivateUsage]
+async def test_a_link_is_deleted_however_many_folders_a_workspace_has(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gemini_companion.adapters.processes.sandbox.Walks", partial(Walks, most=40))
+    environment = {**os.environ, "HOME": str(desk.home)}
+    desk.runner = Runner(environment, Sandboxes.of(environment), folder=None)
     for number in range(60):
         (desk.work / "build" / str(number)).mkdir(parents=True)
     await desk.run("true")
@@ -1060,8 +1065,8 @@ async def test_what_a_command_writes_through_memory_after_a_look_is_seen_by_the_
     running = await desk.start(f"{sys.executable} memory.py")
     await _is_there(desk.work / "ready")
     with monkeypatch.context() as long_since:
-        long_since.setattr("gemini_companion.adapters.processes.git_folders._SETTLED_NS", -(10**12))
-        desk.sandboxes._disarmed(desk.sandboxes._running[0])  # pyright: ignore[reportPrivateUsage]
+        long_since.setattr("gemini_companion.adapters.processes.git_folders.SETTLED_NS", -(10**12))
+        assert (await desk.run("true")).disarmed == ()
     (desk.work / "go").touch()
     await _is_there(desk.work / "done")
     assert [path in line for line in (await running.stop()).disarmed] == [True]
@@ -1078,7 +1083,7 @@ async def test_an_index_that_was_not_looked_at_in_time_is_told_and_looked_at_lat
 ) -> None:
     running = await desk.start("sleep 600")
     with monkeypatch.context() as late:
-        late.setattr("gemini_companion.adapters.processes.disarming._SECONDS_FOR_INDEXES", -1.0)
+        late.setattr("gemini_companion.adapters.processes.disarming.SECONDS_FOR_INDEXES", -1.0)
         told = (await desk.run("git clone -q . sub")).disarmed
     assert ["sub/.git/index was not looked at" in one for one in told] == [True]
     asked: list[str] = []

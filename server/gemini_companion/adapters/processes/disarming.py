@@ -59,7 +59,7 @@ _LOOKED_AT: Final = frozenset(("hooks", "config", "config.worktree", "commondir"
 _MOST_LINKS: Final = 1_000
 """Links in a folder that git writes into; one with more gets another name."""
 _MANY: Final = "many"
-_SECONDS_FOR_INDEXES: Final = 10.0
+SECONDS_FOR_INDEXES: Final = 10.0
 """For asking git about indexes after one command; it may have made many, each of which takes long."""
 _MOST_OF_REF: Final = 4_096
 _MOST_READ: Final = 100_000
@@ -245,7 +245,7 @@ class Disarmer:
         """Disarm what is new since `before`: what was done, and what of it may stay as it is. Raises nothing."""
         every: list[Disarmed] = []
         fine: dict[tuple[str, str], object] = {}
-        left, until = _MOST_JUDGED, time.monotonic() + _SECONDS_FOR_INDEXES
+        left, until = _MOST_JUDGED, time.monotonic() + SECONDS_FOR_INDEXES
         for (kind, path), value in new.items():
             is_led_inside = isinstance(value, Led) and _stays_inside(path, value, places)
             is_judged = ("settings", path) in new and not _leads_anew(value, before.get((kind, path)))

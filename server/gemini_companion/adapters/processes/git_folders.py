@@ -37,7 +37,7 @@ _MOST_NEW: Final = 10
 """Times as many are looked at after a command if there were fewer before it: it must not hide something behind many."""
 _MOST_OF_POINTER: Final = 1 << 20
 """Bytes of a file that leads elsewhere; `git` reads no more."""
-_SETTLED_NS: Final = 2 * 10**9
+SETTLED_NS: Final = 2 * 10**9
 """How old the last change of a folder must be, so that the next one has another time. File systems count coarsely."""
 _WRITTEN: Final = frozenset((
     "info", "lfs", "logs", "lost-found", "modules", "notes_merge_worktree", "objects", "rebase-apply", "rebase-merge",
@@ -295,7 +295,7 @@ def tops_of(link: str) -> Iterator[str]:
 
 def is_settled(status: os.stat_result) -> bool:
     """Whether the next change of something is sure to have another time than its last one."""
-    return status.st_ctime_ns < time.time_ns() - _SETTLED_NS
+    return status.st_ctime_ns < time.time_ns() - SETTLED_NS
 
 
 def _tops_of(path: str, names: Collection[str]) -> Iterator[str]:
