@@ -14,6 +14,7 @@ from gemini_companion.sessions.events import TurnCancelled
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import MaxToolRoundsReached, ToolCallCompleted, ToolCallStarted
 from gemini_companion.sessions.tools.listing import listed_tools
+from gemini_companion.sessions.transcript.pages import history_page
 from gemini_companion.tools.tool import ToolContext, ToolOutput, ToolRefusal
 from tests.support.patience import PATIENCE
 from tests.support.sample_tools import AskingConsent, SampleArgs, SampleTool, allowing
@@ -299,6 +300,9 @@ async def test_a_turn_that_was_asking_when_the_daemon_was_killed_asks_again_once
         assert session.open_turns == {}
         return
     await asyncio.wait_for(again.waits.wait(), PATIENCE)
+    read = await history_page(session, "model", cursor=None, limit=None)
+    assert [item.kind for item in read.contents] == ["prompt", "reply", "toolResult"]  # no call without its result
+    assert len((await history_page(session, "transcript", cursor=None, limit=None)).contents) == 4
     again.answer.set()
     assert session.lane.current is not None
     result = await session.lane.current.wait()

@@ -234,6 +234,12 @@ class History(Fold):
         last = self._last_round(close=close)
         return self.settled.items + last
 
+    def whole_rounds(self) -> list[Item]:
+        """As `curated`, each call with its result: an answer whose calls are still being made is in no request yet."""
+        if self.has_open_call() and all(item.content.role == "model" for item in self._last_round(close=False)):
+            return list(self.settled.items)
+        return self.curated(close=True)
+
     def request_contents(self, head: Content | None, more: Iterable[Content], *, close: bool) -> tuple[Content, ...]:
         """`head`, the curated view, then `more`, as the API accepts them; see `sendable`. Costs what was appended."""
         last = (item.content for item in self._last_round(close=close))

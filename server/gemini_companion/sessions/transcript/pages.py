@@ -58,7 +58,7 @@ async def history_page(
     history = session.history
     version, epoch = history.version, history.epoch
     cursor_epoch = epoch if view == "model" else 0
-    items = history.curated() if view == "model" else None
+    items = history.whole_rounds() if view == "model" else None
     total = len(session.transcript) if items is None else len(items)
     at = None if cursor is None else _index_in(cursor, cursor_epoch)
     start, end, following = _newest_page(total, at, limit) if newest_first else _page(total, at, limit)
