@@ -241,6 +241,20 @@ async def test_an_ignore_file_that_is_none_keeps_no_search_waiting(
     assert listed == ([] if hides_all and place == ".gitignore" else ["n.txt"])
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="no file here that nobody can read")
+@pytest.mark.parametrize("place", [".geminiignore", ".gitignore", "a/.geminiignore", "a/.gitignore"])
+@pytest.mark.parametrize("target", ["/proc/self/mem", "gone"])
+async def test_what_an_unreadable_ignore_file_hides_is_not_found_and_all_else_is(
+    search: RipgrepSearch, root: Path, target: str, place: str
+):
+    write(root / "a" / "hidden.txt", "needle\n")
+    write(root / "n.txt", "needle\n")
+    (root / place).symlink_to(target)
+    shown = ["n.txt"] if "/" in place else []
+    assert [line.path for line in (await grep(search, root, "needle")).lines] == shown
+    assert [os.path.basename(path) for path in await search.files("**/*.txt", [str(root)])] == shown
+
+
 @pytest.mark.skipif(os.name != "posix", reason="no such files here")
 async def test_a_pipe_that_comes_later_keeps_one_search_waiting_at_most(root: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("gemini_companion.adapters.search.ripgrep.SECONDS", 1.0)

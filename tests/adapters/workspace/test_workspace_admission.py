@@ -189,12 +189,6 @@ async def test_a_link_in_an_ignored_place_does_not_show_its_target(ws: Path):
     assert await reason(ws / "real" / "a.txt", ws) is None
 
 
-async def test_ignore_files_that_are_no_files_are_passed_over(ws: Path):
-    (ws / ".gitignore").mkdir()
-    os.mkfifo(ws / ".geminiignore")
-    assert await reason(write(ws / "a.txt"), ws) is None
-
-
 async def test_a_file_too_deep_is_refused(ws: Path):
     assert await reason(write(ws.joinpath(*["d"] * 70) / "a.txt"), ws) == "too deep below its folder"
 
@@ -287,6 +281,58 @@ async def test_an_ignore_file_that_is_no_text_hides_its_folder_and_says_so(
     assert await reason(write(ws / "a.py"), ws) == f"ignored by {name}, which is no text that can be read"
     assert await reason(ws / "a.py", ws)
     assert caplog.text.count("Everything in its folder is ignored until you save it as UTF-8") == 1
+
+
+def put_in_its_place(path: Path, strange: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    match strange:
+        case "folder":
+            path.mkdir()
+        case "pipe":
+            os.mkfifo(path)
+        case "loop":
+            path.symlink_to(path)
+        case _:
+            path.symlink_to({"link to nothing": "gone", "unreadable": "/proc/self/mem"}.get(strange, strange))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="no file here that nobody can read")
+@pytest.mark.parametrize("name", [".geminiignore", ".gitignore", ".git/info/exclude"])
+@pytest.mark.parametrize("strange", ["link to nothing", "loop", "unreadable"])
+async def test_an_ignore_file_that_cannot_be_read_hides_its_folder_and_says_so(
+    ws: Path, caplog: pytest.LogCaptureFixture, name: str, strange: str
+):
+    put_in_its_place(ws / "a" / name, strange)
+    write(ws / "b.py")
+    kind = "info/exclude of git" if "info" in name else name
+    workspace = DiskWorkspace()
+    assert await reason(write(ws / "a" / "deep" / "a.py"), ws, workspace=workspace) == (
+        f"ignored by {kind}, which cannot be read"
+    )
+    assert await reason(ws / "a" / "deep" / "a.py", ws)
+    assert await reason(ws / "b.py", ws, workspace=workspace) is None
+    assert caplog.text.count("Everything in its folder is ignored until you mend it or take it away") == 1
+    (ws / "a" / name).unlink()
+    assert await reason(ws / "a" / "deep" / "a.py", ws, workspace=workspace) is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such files here")
+@pytest.mark.parametrize("strange", ["folder", "pipe", "/dev/zero"])
+async def test_a_geminiignore_that_is_no_file_hides_its_folder_and_a_gitignore_hides_what_git_hides(
+    ws: Path, caplog: pytest.LogCaptureFixture, strange: str
+):
+    put_in_its_place(ws / "git" / ".gitignore", strange)
+    assert await reason(write(ws / "git" / "a.py"), ws) is None
+    put_in_its_place(ws / "gemini" / ".geminiignore", strange)
+    assert await reason(write(ws / "gemini" / "a.py"), ws) == "ignored by .geminiignore, which cannot be read"
+    assert caplog.text.count(".geminiignore is no file. Everything in its folder is ignored") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such device here")
+@pytest.mark.parametrize("name", [".geminiignore", ".gitignore"])
+async def test_an_ignore_file_that_is_linked_to_the_empty_device_has_no_rules(ws: Path, name: str):
+    (ws / name).symlink_to(os.devnull)
+    assert await reason(write(ws / "a.py"), ws) is None
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

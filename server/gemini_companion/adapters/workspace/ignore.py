@@ -4,8 +4,10 @@ A `Scope` is a directory with all the rules that apply in it: those of its own i
 up to the workspace folder or, where that lies in a git repository, to the repository's top, and of the repository's
 `info/exclude`. Entries are tested one level at a time, so that nothing inside a hidden directory can be re-included.
 The two kinds of files are evaluated separately: what either hides is hidden. A file is UTF-8, or what its byte order
-mark says; names in it that are no UTF-8 are bytes, as in git. One that is too large, or that is no text, hides
-everything in its directory: a repository cannot buy its way past an ignore file, nor keep the daemon busy with one.
+mark says; names in it that are no UTF-8 are bytes, as in git. One that is too large, that is no text, or that cannot be
+read hides everything in its directory: a repository cannot buy its way past an ignore file, nor keep the daemon busy
+with one. So does a `.geminiignore` that is no file, a folder for instance. A `.gitignore` of that kind hides nothing:
+git has no rules from it either, so there are none that somebody counts on.
 """
 
 from __future__ import annotations
@@ -126,26 +128,35 @@ class IgnoreFiles:
             (os.path.join(scope.path, ".gitignore"), ".gitignore", git),
             (os.path.join(scope.path, ".geminiignore"), ".geminiignore", gemini),
         ):
-            rules = self._rules(path) if path else None
+            rules = self._rules(path, is_git=levels is git) if path else None
             if isinstance(rules, _Unusable):
                 unusable = unusable or f"{kind}, which {rules.why}"
             elif rules:
                 levels.append(_Level(rules, rules.top))
         return scope._replace(git=tuple(git), gemini=tuple(gemini), unusable=unusable)
 
-    def _rules(self, path: str) -> Rules | _Unusable | None:
-        """The rules of a file, `None` if there is none that can be read."""
+    def _rules(self, path: str, *, is_git: bool) -> Rules | _Unusable | None:
+        """The rules of a file; `None` if nothing is there, or what has no rules."""
         try:
-            status = os.stat(path)
+            status = os.lstat(path)
         except (OSError, ValueError):
+            return None
+        try:
+            if stat.S_ISLNK(status.st_mode):
+                status = os.stat(path)
+        except OSError:
+            return _unreadable(path, status, "is a link that leads nowhere")
+        if not stat.S_ISREG(status.st_mode):
+            if not is_git and not _is_empty_device(status):
+                return _unreadable(path, status, "is no file")
             return None
         stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
         with self._lock:
             known = self._compiled.get(path)
         if not known or known[0] != stamp:
             data = read_bytes(path, _MAX_FILE + 1)
-            if data is None:
-                return None
+            if data is None:  # not kept: who may read a file is no part of its stamp
+                return _unreadable(path, status, "cannot be read")
             known = (stamp, _compile(path, data, stamp))
             with self._lock:
                 if len(self._compiled) >= _MAX_CACHED or self._size >= _MAX_CACHED_BYTES:
@@ -156,8 +167,28 @@ class IgnoreFiles:
         return known[1]
 
 
+def _is_empty_device(status: os.stat_result) -> bool:
+    """Whether it is `/dev/null`, to which a link says that there is nothing."""
+    try:
+        return os.path.samestat(status, os.stat(os.devnull))
+    except OSError:
+        return False
+
+
+def _unreadable(path: str, status: os.stat_result, problem: str) -> _Unusable:
+    return _unusable(path, (0, 0, status.st_ino), "cannot be read", problem, "mend it or take it away")
+
+
+def _unusable(path: str, stamp: _Stamp, why: str, problem: str, cure: str) -> _Unusable:
+    """A file that hides everything, which is said once for each version of it."""
+    if (path, stamp) not in _told:
+        _told.add((path, stamp))
+        logger.warning("%s %s. Everything in its folder is ignored until you %s.", one_line(path), problem, cure)
+    return _Unusable(why)
+
+
 def _compile(path: str, data: bytes, stamp: _Stamp) -> Rules | _Unusable:
-    """The rules in an ignore file; or that it has none to go by, which is said once for each version of it."""
+    """The rules in an ignore file; or that it has none to go by."""
     why, cure = "is too large to be read", "shorten it"
     try:
         if len(data) <= _MAX_FILE:
@@ -167,10 +198,7 @@ def _compile(path: str, data: bytes, stamp: _Stamp) -> Rules | _Unusable:
         problem = f"has {fault}"
     except ValueError:
         why, cure, problem = "is no text that can be read", "save it as UTF-8", "is no text that can be read"
-    if (path, stamp) not in _told:
-        _told.add((path, stamp))
-        logger.warning("%s %s. Everything in its folder is ignored until you %s.", one_line(path), problem, cure)
-    return _Unusable(why)
+    return _unusable(path, stamp, why, problem, cure)
 
 
 def _decoded(data: bytes) -> str:
