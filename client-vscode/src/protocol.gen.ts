@@ -78,7 +78,7 @@ export interface NewestParams {
   readonly limit?: number;
 }
 
-/** `model` is what the model gets, where calls that are still being made are missing with their answer; `transcript` is everything ever written. Without `limit`: all of it. */
+/** `model` is what the model gets, without an answer whose calls are still being made; `transcript` is everything ever written. Without `limit`: all of it. */
 export interface HistoryParams {
   readonly view: "model" | "transcript";
   readonly sessionId?: string | null;

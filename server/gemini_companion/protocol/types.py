@@ -99,8 +99,9 @@ class ImportParams(_Params, frozen=True, kw_only=True):
 
 
 class HistoryParams(_Params, frozen=True, kw_only=True):
-    """`model` is what the model gets, where calls that are still being made are missing with their answer; `transcript`
-    is everything ever written. Without `limit`: all of it."""
+    """`model` is what the model gets, without an answer whose calls are still being made; `transcript` is everything
+    ever written. Without `limit`: all of it.
+    """
 
     view: Literal["model", "transcript"]
     session_id: str | None = None
