@@ -10,7 +10,7 @@ PACKAGE = ROOT / "server" / "gemini_companion"
 ARCHITECTURE = ROOT / "server" / "ARCHITECTURE.md"
 
 WRITES = re.compile(
-    r"O_CREAT|O_WRONLY|O_RDWR|write_text\(|write_bytes\(|mkstemp\(|TemporaryFile\(|sqlite3\.connect\(|shutil\.copy"
+    r"O_CREAT|O_WRONLY|O_RDWR|write_text\(|write_bytes\(|mkstemp\(|TemporaryFile\(|put_in_place\(|sqlite3\.connect\(|shutil\.copy"
     r"|open\([^\n]*?[\"'](?:[wax]b?\+?|[rwax]b?\+)[\"']"
 )
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gemini_companion.adapters.asides import UNKNOWN_SECONDS, Asides, aside_name, sweep_asides
+from gemini_companion.adapters.asides import UNKNOWN_SECONDS, Asides, sweep_asides
+from gemini_companion.settings.reading import aside_name
 from tests.support.numbered_processes import NumberedProcesses
 from tests.support.patience import PATIENCE
 
@@ -58,6 +59,56 @@ def left_by(notes: Path, root: Path, pid: int, name: str = "", *, age: float = 0
 
 def swept(notes: Path) -> int:
     return sweep_asides(str(notes), processes=NumberedProcesses(), now=NOW)
+
+
+IS_KILLED = "import os, signal; os.replace = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)"
+OTHERS = {
+    "a rule in the settings": """
+from gemini_companion.engine.history.tool_entries import ToolRule
+from gemini_companion.settings.own_file import OwnSettings
+OwnSettings(Path(root, "settings.json"), noted).add(ToolRule(tool="read_file", decision="allow"))
+""",
+    "a copy of the system prompt": """
+from gemini_companion.settings.system_prompt import write_system_prompt
+env = {"GEMINI_WRITE_SYSTEM_MD": root + "/system.md"}
+write_system_prompt(lambda: "x", env, home=Path(root), workspace_folders=[], trusted=False, aside=noted)
+""",
+    "a file that a command writes": """
+os.environ["COMPANION_DATA_DIR"] = os.path.dirname(notes)
+os.mkdir(os.path.dirname(notes))
+from gemini_companion.cli.files import write_whole
+write_whole(root + "/out.json", b"x")
+""",
+    "a fact in a memory file": """
+import asyncio
+from gemini_companion.adapters.memory.files import DiskMemoryFiles
+from gemini_companion.sessions.memory.port import MemoryWish
+async def keep():
+    files = DiskMemoryFiles(Path(root), Asides(notes))
+    wish = MemoryWish(names=("GEMINI.md",), form="tree", folders=(root,), trusted=True, max_dirs=9)
+    await files.write(await files.edit("Use tabs.", "project", wish))
+os.link = os.rename = os.replace
+asyncio.run(keep())
+""",
+}
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="no process is killed there")
+@pytest.mark.parametrize("writes", OTHERS)
+def test_what_others_were_writing_beside_a_persons_files_is_taken_away(notes: Path, root: Path, writes: str) -> None:
+    script = f"""{IS_KILLED}
+import sys
+from pathlib import Path
+from gemini_companion.adapters.asides import Asides
+root, notes = sys.argv[1:]
+noted = Asides(notes).in_folder
+{OTHERS[writes]}"""
+    ended = subprocess.run([sys.executable, "-c", script, str(root), str(notes)], timeout=PATIENCE, check=False)
+    assert ended.returncode == -9
+    assert len(list(root.iterdir())) == 1
+    assert sweep_asides(str(notes)) == 1
+    assert list(root.iterdir()) == list(notes.iterdir()) == []
 
 
 @pytest.mark.process

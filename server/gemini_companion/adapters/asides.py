@@ -1,4 +1,4 @@
-"""What is written aside before it gets the name of a workspace's file, and is left there where a daemon is killed.
+"""What is written aside before it gets the name of a file in another's folder, and stays there if it is killed.
 
 Each such file is noted first, below a private folder, by its path and the process that makes it. The path has a random
 name: what a dead process noted is its own, and goes with the next start.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import secrets
 import stat
 import time
 from collections.abc import Generator
@@ -22,6 +21,7 @@ import msgspec
 
 from gemini_companion.adapters.private_files import make_private_directory, remove_file
 from gemini_companion.adapters.storage.process import ProcessIdentity, ProcessTable, SystemProcesses
+from gemini_companion.settings.reading import aside_name
 
 logger = logging.getLogger(__name__)
 
@@ -30,11 +30,6 @@ UNKNOWN_SECONDS: Final = 30 * 24 * 3600
 """
 
 _NAME: Final = re.compile(r"\.[0-9a-f]{16}\.gemini-companion")
-
-
-def aside_name() -> str:
-    """A name for a file that stands beside another one for a moment. Nobody else has it."""
-    return f".{secrets.token_hex(8)}.gemini-companion"
 
 
 class _Note(msgspec.Struct, frozen=True):
@@ -53,6 +48,13 @@ class Asides:
     @cached_property
     def _me(self) -> ProcessIdentity:
         return self._processes.me()
+
+    @contextmanager
+    def in_folder(self, folder: str) -> Generator[str]:
+        """A name of its own for a file in the folder, noted within the block."""
+        name = aside_name()
+        with self.noted(folder, name):
+            yield name
 
     @contextmanager
     def noted(self, folder: str, name: str) -> Generator[None]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from gemini_companion.cli.files import aside
 from gemini_companion.cli.terminal import harmless, on_one_line
 from gemini_companion.engine.errors import InvalidInput, InvalidSettings
 from gemini_companion.settings.authority import AUTHORITY, is_admitted, key_path
@@ -105,13 +106,13 @@ class _Desk:
     def set(self, key: str, text: str, *, in_workspace: bool) -> int:
         path, value = _checked(key, text)
         file = self._file(key, in_workspace=in_workspace)
-        OwnSettings(file).set(path, value)
+        OwnSettings(file, aside(self._env)).set(path, value)
         return self._report(file, f"{key} is set", key)
 
     def unset(self, key: str, *, in_workspace: bool) -> int:
         path = key_path(_known(key))
         file = self._file(key, in_workspace=in_workspace)
-        if not OwnSettings(file).unset(tuple(map(str, path))):
+        if not OwnSettings(file, aside(self._env)).unset(tuple(map(str, path))):
             print(f"{key} is not set in {harmless(shown(file))}.")
             return 1
         return self._report(file, f"{key} is no longer set", key)

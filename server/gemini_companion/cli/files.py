@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from gemini_companion.engine.errors import CompanionError, InvalidInput
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
+from gemini_companion.settings.reading import Aside, put_in_place, unnoted
 
 FILE_LIMIT: Final = 256 * 1024 * 1024
 """Bytes of an input file at most."""
@@ -46,6 +48,16 @@ def read_text(name: str) -> str:
         raise InvalidInput(f"{name} is not UTF-8 (byte {error.start}).", hint="Save it as UTF-8.") from None
 
 
+def aside(env: Mapping[str, str]) -> Aside:
+    """Notes what is written aside for the next daemon, which takes away what a killed command left."""
+    from gemini_companion.adapters.asides import Asides  # a command seldom writes
+    from gemini_companion.wiring.places import asides_directory, data_directory
+
+    if not data_directory(env).is_dir():  # no daemon was ever here, and a command makes no folder for it
+        return unnoted
+    return Asides(asides_directory(env)).in_folder
+
+
 def check_writable(name: str) -> None:
     """Check that a file can be written there, as far as that is known before. Raises `CompanionError`."""
     path = Path(name)
@@ -61,14 +73,8 @@ def write_whole(name: str, data: bytes, *, is_private: bool = False) -> None:
     the new one `is_private`.
     """
     path = Path(name)
-    partial = path.with_name(f".{path.name}.partial")
     try:
         mode = stat.S_IMODE(path.stat().st_mode) if path.is_file() and not is_private else 0o600
-        partial.unlink(missing_ok=True)
-        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(data)
-        partial.chmod(mode)
-        partial.replace(path)
+        put_in_place(path, data, aside(os.environ), mode)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise CompanionError(f"{name} cannot be written: {error.strerror or error}.") from None

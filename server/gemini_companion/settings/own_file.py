@@ -20,7 +20,7 @@ from gemini_companion.settings.jsonc import parse
 from gemini_companion.settings.jsonc_edit import NotEditable, with_element, with_value, without_elements, without_value
 from gemini_companion.settings.obeyed import gate
 from gemini_companion.settings.objects import JsonObject, value_at
-from gemini_companion.settings.reading import read_text, shown
+from gemini_companion.settings.reading import Aside, put_in_place, read_text, shown, unnoted
 from gemini_companion.settings.tool_rules import RULES, rule_json
 
 _BY_HAND: Final = "Correct the file, or add the rule to companion.tools.rules by hand."
@@ -35,8 +35,9 @@ def rule_id(rule: ToolRule) -> str:
 class OwnSettings:
     """A settings file of the user's. Blocks on a small file; for one thread at a time."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, aside: Aside = unnoted) -> None:
         self._file = file
+        self._aside = aside
 
     def add(self, rule: ToolRule) -> None:
         """Add a rule, unless it is there. Raises `InvalidSettings` if the file cannot be changed, `StorageFault`."""
@@ -90,7 +91,7 @@ class OwnSettings:
             return False
         try:
             real = Path(os.path.realpath(self._file))
-            _replace(real, new)
+            _replace(real, new, self._aside)
             gate.wrote(real, lambda data: data.removeprefix(b"\xef\xbb\xbf") == new.encode())
         except OSError as fault:
             raise StorageFault(f"{shown(self._file)} could not be written ({fault.strerror or fault}).") from None
@@ -108,7 +109,7 @@ def _id_of(element: object) -> str | None:
         return None
 
 
-def _replace(file: Path, text: str) -> None:
+def _replace(file: Path, text: str, aside: Aside) -> None:
     """Give a file a new text at once and durably. A link stays one: its target is replaced; so do mode and mark."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     mode, mark = 0o600, b""
@@ -116,17 +117,4 @@ def _replace(file: Path, text: str) -> None:
         mode = file.stat().st_mode & 0o777
         with file.open("rb") as old:
             mark = b"\xef\xbb\xbf" if old.read(3) == b"\xef\xbb\xbf" else b""
-    import tempfile
-
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as fresh:
-            fresh.write(mark + text.encode("utf-8"))
-            fresh.flush()
-            os.fsync(fresh.fileno())
-        os.chmod(name, mode)
-        os.replace(name, file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+    put_in_place(file, mark + text.encode("utf-8"), aside, mode)

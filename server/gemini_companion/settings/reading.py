@@ -1,14 +1,20 @@
-"""Reading a small, untrusted text file."""
+"""Reading a small, untrusted text file; and writing one, whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
+from typing import TypeAlias
 
 from gemini_companion.engine.errors import InvalidSettings
 from gemini_companion.settings.obeyed import gate
+
+Aside: TypeAlias = Callable[[str], AbstractContextManager[str]]
+"""Gives a file that stands in a folder for a moment a name that nobody has, and sees to it that a kill leaves none."""
 
 SIZE_LIMIT = 1 << 20
 """Bytes; a larger settings file or system prompt is refused."""
@@ -66,6 +72,33 @@ def read_text(path: Path, refuse: Callable[[os.stat_result], str | None] = lambd
         line = data.count(b"\n", 0, fault.start) + 1
         column = fault.start - data.rfind(b"\n", 0, fault.start)
         raise InvalidSettings(f"{shown(path)}:{line}:{column}: is not UTF-8 (byte 0x{data[fault.start]:02x})") from None
+
+
+def aside_name() -> str:
+    """A name for a file that stands beside another one for a moment. Nobody else has it."""
+    return f".{secrets.token_hex(8)}.gemini-companion"
+
+
+def unnoted(folder: str) -> AbstractContextManager[str]:
+    """A name that is noted nowhere: a kill leaves the file."""
+    return nullcontext(aside_name())
+
+
+def put_in_place(path: Path, data: bytes, aside: Aside, mode: int = 0o600) -> None:
+    """Give a file these bytes at once and durably. Raises `OSError`."""
+    with aside(str(path.parent)) as name:
+        fresh = path.with_name(name)
+        try:
+            with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(fresh, mode)
+            os.replace(fresh, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(fresh)
+            raise
 
 
 def shown(path: Path) -> str:

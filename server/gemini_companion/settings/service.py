@@ -16,6 +16,7 @@ from gemini_companion.settings.environment import LiveEnvironment
 from gemini_companion.settings.last_good import LastGood
 from gemini_companion.settings.load import LoadedSettings, SettingsLoader
 from gemini_companion.settings.objects import JsonObject
+from gemini_companion.settings.reading import Aside, unnoted
 from gemini_companion.settings.system_prompt import system_prompt_override, write_system_prompt
 from gemini_companion.settings.trust import is_trusted, real_paths
 from gemini_companion.settings.watching import SettingsWatch, WatchFiles
@@ -31,8 +32,8 @@ class SettingsService:
     `on_changed` gets the keys whose values changed (`model.name`), `on_problem` each fault of a file or of the editor's
     section once, and again if it comes back after a correction, and what has no effect yet once. Both are called within
     the call that found it, or on the event loop after a file changed. `on_environment` is called when what `.env` files
-    add has changed, after the first reading. `last_good` has private copies of the files. Reading blocks on small
-    files.
+    add has changed, after the first reading. `last_good` has private copies of the files, `aside` names
+    and notes what is written aside. Reading blocks on small files.
     """
 
     def __init__(
@@ -47,8 +48,10 @@ class SettingsService:
         command_line: JsonObject | None = None,
         last_good: LastGood | None = None,
         on_environment: Callable[[], None] = lambda: None,
+        aside: Aside = unnoted,
     ) -> None:
         self._home = home
+        self._aside = aside
         self._on_environment = on_environment
         self._folders = tuple(folders)
         self._explicit_trust: bool | None = False
@@ -160,7 +163,12 @@ class SettingsService:
         """Write the built-in prompt where GEMINI_WRITE_SYSTEM_MD says, if it says so. What goes wrong is reported."""
         try:
             write_system_prompt(
-                text, self._environment, home=self._home, workspace_folders=self._folders, trusted=self.is_trusted()
+                text,
+                self._environment,
+                home=self._home,
+                workspace_folders=self._folders,
+                trusted=self.is_trusted(),
+                aside=self._aside,
             )
         except CompanionError as fault:
             self._on_problem(fault)
@@ -189,7 +197,7 @@ class SettingsService:
         """The user's own file, as it is changed."""
         from gemini_companion.settings.own_file import OwnSettings
 
-        return OwnSettings(self._loader.user_file)
+        return OwnSettings(self._loader.user_file, self._aside)
 
     def _list_own(self, path: tuple[str, ...], name: str, *, on: bool) -> None:
         """Have a list of the user's own file hold a name, or not, from now on."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from gemini_companion.engine.errors import InvalidSettings, StorageFault, UntrustedWorkspace
-from gemini_companion.settings.reading import read_text, shown
+from gemini_companion.settings.reading import Aside, put_in_place, read_text, shown, unnoted
 
 DEFAULT_FILE: Final = Path(".gemini", "system.md")
 """Below the first workspace folder; the file if GEMINI_SYSTEM_MD is `1` or `true`."""
@@ -57,7 +56,13 @@ def system_prompt_override(
 
 
 def write_system_prompt(
-    text: Callable[[], str], env: Mapping[str, str], *, home: Path, workspace_folders: Sequence[str], trusted: bool
+    text: Callable[[], str],
+    env: Mapping[str, str],
+    *,
+    home: Path,
+    workspace_folders: Sequence[str],
+    trusted: bool,
+    aside: Aside = unnoted,
 ) -> Path | None:
     """Write a prompt where GEMINI_WRITE_SYSTEM_MD says, in place of what is there; `None` if it says nothing.
 
@@ -93,7 +98,7 @@ def write_system_prompt(
                 f"{WRITING}: {shown(path)} is the file that replaces the system prompt now",
                 hint="Unset GEMINI_SYSTEM_MD for as long as the built-in prompt is written there; nothing was written.",
             )
-        _replace(real, text())
+        _replace(real, text(), aside)
     except ValueError:
         raise InvalidSettings(f"{WRITING}: its path is not valid", hint=_HINT_WRITING) from None
     except OSError as fault:
@@ -116,21 +121,11 @@ def _is_same(one: Path, other: Path) -> bool:
     return one.exists() and os.path.realpath(one) == os.path.realpath(other)
 
 
-def _replace(path: Path, text: str) -> None:
-    """Whole or not at all: a file aside takes its place. A link there is replaced, not followed."""
+def _replace(path: Path, text: str, aside: Aside) -> None:
+    """Whole or not at all. A link there is replaced, not followed."""
     if path.is_dir():
         raise IsADirectoryError(21, "it is a folder")
     from gemini_companion.engine.redaction import mask  # slow, and seldom needed
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    import tempfile
-
-    handle, aside = tempfile.mkstemp(prefix=".system-", suffix=".tmp", dir=path.parent)
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(mask(text) + "\n")
-        os.replace(aside, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(aside)
-        raise
+    put_in_place(path, (mask(text) + "\n").encode("utf-8"), aside)

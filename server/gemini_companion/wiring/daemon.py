@@ -110,6 +110,7 @@ class Daemon:
     def _application(self, folders: Sequence[str]) -> Application:
         """The application; made for the first client, whose workspace names the project."""
         if self._app is None:
+            from gemini_companion.adapters.asides import Asides
             from gemini_companion.adapters.clock import SystemClock
             from gemini_companion.adapters.storage.project import project_key
             from gemini_companion.adapters.storage.store import open_store
@@ -135,6 +136,7 @@ class Daemon:
                 command_line=self._command_line,
                 last_good=LastGood(data_directory(self._env) / "settings", self._env),
                 on_environment=self._on_environment,
+                aside=Asides(asides_directory(self._env)).in_folder,
             )
             warn = self._warn_from_thread()
             self._ignore_files = _Shown(warn)
@@ -180,12 +182,13 @@ class Daemon:
         return self._app
 
     def _build_memory(self, watches: Watches) -> MemoryService:
+        from gemini_companion.adapters.asides import Asides
         from gemini_companion.adapters.memory.files import DiskMemoryFiles
         from gemini_companion.sessions.memory.service import MemoryService
         from gemini_companion.sessions.surrounding_events import MemoryChanged
 
         return MemoryService(
-            DiskMemoryFiles(home_directory(self._env)),
+            DiskMemoryFiles(home_directory(self._env), Asides(asides_directory(self._env))),
             settings=lambda: self._settings.current,
             folders=lambda: self._app.folders() if self._app else (),
             trusted=self._settings.is_trusted,

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from gemini_companion.adapters.asides import Asides, aside_name
+from gemini_companion.adapters.asides import Asides
 from gemini_companion.adapters.files.editorconfig import charset_of
 from gemini_companion.adapters.files.folder import CAN_HOLD, Folder, Strayed, held
 from gemini_companion.adapters.files.links import LinksAndFolders, inside, of_file
@@ -19,6 +19,7 @@ from gemini_companion.adapters.files.names import listed
 from gemini_companion.adapters.files.placing import Placing
 from gemini_companion.adapters.workspace import DiskWorkspace
 from gemini_companion.engine.edits.encoding import is_unknown
+from gemini_companion.settings.reading import aside_name
 from gemini_companion.tools.ports import FileBytes, Names, Place
 from gemini_companion.tools.tool import ToolRefusal
 

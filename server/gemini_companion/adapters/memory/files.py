@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from gemini_companion.adapters.asides import Asides
 from gemini_companion.adapters.files.disk import DiskFiles
 from gemini_companion.adapters.memory.discovery import Below, extension_files, folders_down_to, project_top
 from gemini_companion.adapters.memory.importing import load, stamp_of
@@ -32,12 +33,12 @@ MAX_FILES: Final = 400
 
 
 class DiskMemoryFiles:
-    """`home` is the user's home folder, where their own files and extensions are."""
+    """`home` is the user's home folder, where their own files are; `asides` notes what is written aside."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, asides: Asides | None = None) -> None:
         self._home = str(home)
         self._below = Below()
-        self._disk = DiskFiles(DiskWorkspace())
+        self._disk = DiskFiles(DiskWorkspace(), asides=asides)
 
     async def read(self, wish: MemoryWish) -> MemoryRead:
         """Find and read all of them; see `MemoryFiles`."""
