@@ -82,11 +82,9 @@ def test_counts_are_never_negative():
     [
         ({"a\ud800": "b\udc00c"}, {r"a\ud800": r"b\udc00c"}),
         ("\ud83d\ude00", "😀"),
-        (2**70, float(2**70)),
-        (-(2**63), -(2**63)),
-        (-(2**63) - 1, float(-(2**63))),
-        (2**64 - 1, 2**64 - 1),
-        (2**63 - 1, 2**63 - 1),
+        (2**70, 2**70),
+        (-(2**63) - 1, -(2**63) - 1),
+        (10**1_000, 10**1_000),
         (float("nan"), None),
         ([float("inf"), True, None], [None, True, None]),
     ],
@@ -95,8 +93,8 @@ def test_what_no_log_can_hold_is_made_plain(value: Any, expected: Any):
     assert plain_json(value) == expected
 
 
-def test_a_number_beyond_every_float_becomes_text():
-    assert plain_json(10**400) == "1" + "0" * 400
+def test_an_integer_that_nothing_reads_or_writes_becomes_text():
+    assert plain_json(-(16**5_000)) == "-0x1" + "0" * 5_000
 
 
 def test_an_answer_that_nests_without_end_is_refused():

@@ -25,8 +25,8 @@ Json: TypeAlias = dict[str, Any]
 
 MAX_DEPTH: Final = 100
 """Levels of JSON that a part may nest; the API itself stops at about as many."""
-_INTEGERS: Final = range(-(2**63), 2**64)
-"""What the log takes exactly."""
+_INTEGER_BITS: Final = 4_096
+"""Of the longest integer that is kept as one: longer ones than of 4,300 digits are refused by what reads and writes."""
 _LARGEST_COUNT: Final = 2**53 - 1
 """The largest integer that every reader of JSON takes exactly."""
 _OF_CODE: Final = re.compile(r"^default_api[.:](?=.)")
@@ -85,8 +85,7 @@ def without_code(name: str) -> str:
 def plain_json(value: object, depth: int = 0) -> object:
     """`value` in JSON that every reader takes.
 
-    Halves of surrogate pairs are written out, integers of more than 64 bits become floats, numbers that are not finite
-    `None`.
+    Halves of surrogate pairs are written out, absurdly long integers become texts, numbers that are not finite `None`.
     Raises `ModelUnavailable` past `MAX_DEPTH` levels.
     """
     if isinstance(value, str):
@@ -98,11 +97,8 @@ def plain_json(value: object, depth: int = 0) -> object:
             fields = cast("dict[str, object]", value)
             return {well_formed(key): plain_json(item, depth + 1) for key, item in fields.items()}
         return [plain_json(item, depth + 1) for item in cast("list[object]", value)]
-    if isinstance(value, int) and value not in _INTEGERS:
-        try:
-            return float(value)
-        except OverflowError:
-            return str(value)
+    if isinstance(value, int) and value.bit_length() > _INTEGER_BITS:
+        return hex(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
