@@ -1,7 +1,8 @@
 """How many of the sentences that people labelled are read as they meant them.
 
 `tests/data/rules_as_said.json` was written before anybody looked at the detector, in eight languages: rules as
-developers say them, and as many traps. The conversations of `tests/data/natural` have labels of their own.
+developers say them, and as many traps. The conversations of `tests/data/natural` have labels of their own. `tests/data/rules_ended.json`, written before too, has
+rules beside what ends them and beside what only sounds so, in thirteen languages.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from gemini_companion.engine.history.constraint import Constraint
 
 DATA = Path(__file__).parents[2] / "data"
 SAID: dict[str, list[dict[str, Any]]] = json.loads((DATA / "rules_as_said.json").read_text("utf-8"))
+ENDED: dict[str, list[dict[str, Any]]] = json.loads((DATA / "rules_ended.json").read_text("utf-8"))
 NATURAL: list[dict[str, Any]] = [
     json.loads(path.read_text("utf-8")) for path in sorted((DATA / "natural").glob("*.json"))
 ]
@@ -100,3 +102,30 @@ def test_a_rule_that_the_person_takes_back_or_replaces_in_ordinary_words_is_ende
 
 def test_a_rule_stands_though_later_words_speak_of_the_same():
     assert not [one for one in SAID["endings"] if not one["ends"] and is_ended(one["rule"], one["later"])]
+
+
+def in_force(text: str) -> list[Constraint]:
+    return [
+        Constraint(constraint_id=text, text=text, scope="session", state="inForce", created_at=0, source="prompt"),
+    ]
+
+
+def takes_back(later: str, rule: str) -> bool:
+    plainly = [found for found in detect(later) if found.certainty != "probable"]
+    return any(contradicted(found.text, in_force(rule)) is not None for found in plainly)
+
+
+def test_in_thirteen_languages_what_permits_lifts_or_changes_a_rule_ends_it():
+    assert len({one["language"] for one in ENDED["ends"]}) == 13
+    assert share([takes_back(one["later"], one["rule"]) for one in ENDED["ends"]]) >= 0.89
+
+
+def test_no_rule_is_ended_by_another_object_a_condition_an_exception_or_a_question():
+    assert len(ENDED["stands"]) >= 60
+    assert not [one for one in ENDED["stands"] if takes_back(one["later"], one["rule"])]
+
+
+def test_korean_russian_and_turkish_rules_are_found_and_their_traps_are_not():
+    found = [(one["rule"], [rule.certainty for rule in rules_in(one["text"])]) for one in ENDED["sentences"]]
+    assert share(["plain" in kinds for is_one, kinds in found if is_one]) >= 0.95
+    assert not [kinds for is_one, kinds in found if not is_one and kinds]

@@ -3,14 +3,16 @@
 Two rules contradict each other if they speak of the same and one bids or allows what the other forbids, if they are
 the same but for a number or a language, or if the new one says that it holds instead of what the old one bids. What a
 person takes back in so many words ("forget the limit") only has to be named, and so has what was forbidden "yet" or
-"until" something and is allowed now. Precise rather than eager: a condition that only one of them has keeps both.
+"until" something and is allowed now. What lifts a rule speaks of nothing that the rule does not speak of: leave to push
+to another branch, or to read what must not be changed, lifts nothing. Precise rather than eager: a condition that only
+one of them has keeps both, and a permission with a condition, for once, or of what would be, ends nothing.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -26,25 +28,57 @@ _JUDGED: Final = 600
 _COMPARED: Final = 50
 """The newest rules that a sentence is compared with where several prompts are read."""
 
-_LIFTS: Final = lazy(
-    r"\b(?:no longer|not) (?:forbidden|off[ -]limits|prohibited|mandatory|required|necessary)|\bdon['’]?t (?:have"
-    r"|need) to\b|\bneedn['’]?t\b"
-    r"|\bno longer (?:have|need) to\b|\bmusst (?:[\w./`äöüß-]{1,30} ){0,6}nicht\b|\bya no (?:hace falta|es necesario"
-    r"|tienes que)\b|しなくて|なくても|不用|不必",
-    re.IGNORECASE,
-)
-"""What was bidden need not be done, or what was forbidden is not any more."""
 _NEED_NOT: Final = lazy(
-    r"\bnot? (?:longer )?(?:mandatory|required|necessary)|\bdon['’]?t (?:have|need) to\b|\bneedn['’]?t\b"
-    r"|\bno longer (?:have|need) to\b"
-    r"|\bmusst (?:[\w./`äöüß-]{1,30} ){0,6}nicht\b"
-    r"|\bya no (?:hace falta|es necesario|tienes que)\b|しなくて|なくても|不用|不必",
+    r"\b(?:no longer|not?) (?:mandatory|required|necessary|need(?:ed)?)\b"
+    r"|\b(?:don['’]?t|no longer) (?:have|need) to\b|\bneedn['’]?t\b|\bstop \w{2,20}ing\b"
+    r"|\bmusst (?:[\w./`äöüß-]{1,30} ){0,6}nicht\b|\bbrauchst (?:[\w./`äöüß-]{1,30} ){0,6}nicht\b"
+    r"|\b(?:plus|pas) (?:besoin|n(?:é|e)cessaire|obligatoire)\b|\bn['’]as plus (?:à|a)\b"
+    r"|\bno (?:hace falta|es necesario|tienes que|necesitas)\b"
+    r"|\bn(?:ã|a)o (?:precisa[ms]?|é (?:mais )?necess(?:á|a)rio)\b"
+    r"|\bnon (?:serve|occorre|devi|c['’]è bisogno|è (?:più )?necessario)\b|\bhoe(?:ft|f) (?:[\w./`-]{1,30} ){0,6}niet\b"
+    r"|\b(?:не (?:нужно|надо|обязательно|требуется)|необязательно)\b|\bgerek (?:yok|kalmadı)|\bgerekmiyor\b"
+    r"|\bzaroorat nahi\b"
+    r"|しなくて|なくても|不要です|必要(?:は|が)?(?:ない|ありません)|不用|不必|无需|않아도|필요 ?(?:가 )?없",
     re.IGNORECASE,
 )
+"""What was bidden need not be done."""
+_NOT_FORBIDDEN: Final = lazy(
+    r"\b(?:no longer|not) (?:forbidden|off[ -]limits|prohibited|frozen)\b|\bnicht (?:mehr|länger) (?:verboten|tabu)\b"
+    r"|\bwithout (?:asking|waiting|my|checking|me)\b|\bohne (?:mich |zu |r(?:ü|ue)ckfrag|nachfrag)\w*|\bsans (?:me "
+    r"|mon )\w+"
+    r"|\bsin (?:preguntar|mi |avisar)\w*|\bsem (?:me |perguntar|minha )\w*|\bsenza (?:chieder|il mio)\w*"
+    r"|\bкроме\b|\b(?:no|kein|pas de|sin|sem) (?:problem\w?|probl(?:è|e)me|problema)\b|^\W{0,3}(?:no|nein|non),",
+    re.IGNORECASE,
+)
+"""What looks forbidding beside a permission, and is none."""
+_UNASKED: Final = lazy(
+    r"\b(?:without|ohne|sans|sin|sem|senza|zonder|без) (?:my|me|asking|mein\w{0,2}|mich|mon|ma|mi|minha|meu|il mio"
+    r"|mijn|моего)\b",
+    re.IGNORECASE,
+)
+_HEDGED: Final = lazy(
+    r"\b(?:if|when|once|unless|until|till|as (?:soon|long) as|provided|after (?!all\b)|only|would|could|might"
+    r"|this (?:once"
+    r"|time|one)|just (?:once|for)|exceptions?|exceptionally"
+    r"|wenn|falls|sobald|solange|erst|nachdem|bis|nur|w(?:ä|ae)re|k(?:ö|oe)nnte\w{0,2}|d(?:ü|ue)rfte\w{0,2}|diesmal"
+    r"|ausnahm\w+"
+    r"|si|quand|lorsque|d(?:è|e)s qu\w*|apr(?:è|e)s|jusqu\w*|seulement|pourrai\w{1,3}|serait|cette fois|exception\w*"
+    r"|cuando|despu(?:é|e)s|hasta|s(?:ó|o)lo|podr(?:í|i)a\w{0,2}|ser(?:í|i)a|esta vez|excepci(?:ó|o)n"
+    r"|quando|se|depois|at(?:é|e) que|somente|apenas|poderia\w?|seria|desta vez|dessa vez|exce(?:ç|c)(?:ã|a)o"
+    r"|appena|dopo|solo|potrest\w|potrebbe|sarebbe|stavolta|questa volta|eccezione"
+    r"|als|zodra|nadat|alleen|zou|deze keer|uitzondering"
+    r"|если|когда|как только|после|только|бы|в этот раз|исключени\w+"
+    r"|eğer|sonra(?! türkçe)|sadece|yalnızca|bu sefer|bu kez|\w{2,20}[iıuü]nca|agar|jab|sirf|is baar)\b"
+    r"|場合|もし|たら|(?<!これ)から(?=[、])|今回|だけ|だろう|如果|等到?|除非|之后|这次|这一次|一次|只能|只有|만약"
+    r"|(?:하|되|으)면(?! 안)|이번|때만|후에",
+    re.IGNORECASE,
+)
+"""A permission that waits for something, holds for once, or tells of what would be."""
 _CONDITION: Final = lazy(
     r"\b(?:if|when|unless|until|except|after|before|while|only|wenn|falls|au(?:ß|ss)er|bevor|nachdem|nur|si|quand"
     r"|sauf|apr(?:è|e)s|avant|seulement|cuando|salvo|excepto"
-    r"|despu(?:é|e)s|antes|solo|s(?:ó|o)lo)\b|場合|とき|時は|たら|なら(?!ない|な)|以外|前に|後に|如果|除非|除了|之前|之后|时候",
+    r"|despu(?:é|e)s|antes|solo|s(?:ó|o)lo)\b|場合|とき|時は|たら|なら(?!ない|な)|以外|前に|後に|如果|除非|除了|之前"
+    r"|之后|时候",
     re.IGNORECASE,
 )
 _EMPTY_WORDS: Final = frozenset(
@@ -66,14 +100,52 @@ _EMPTY_WORDS: Final = frozenset(
     nahi nahin ko mein pe ka ki ke bhi finger weg hand hands alone leave wait hold forget about change plan actually
     instead doch finalement stay stays remain remains keep stick switch goes bleibt bleiben nehmen wechseln reste
     restent rester passe passons garde sur quedan queda mejor ficar fica melhor
+    alright said what told mind changed whatever like after all anything something thing things scratch rule limit
+    rules regel regla regra regola safe stop table off too better that those make per time long before more mich mir
+    dich vor bevor ja pour vas-y
+    nichts jetzt doch ordnung sofort mach draus vergiss geht klar
+    rien vas y bien regle finalement lui donc
+    nada vale olvida lo usarlo usarla hacer haz haga falta
+    fazer faca faz esquece agora liberado liberada diante pronto precisa mais
+    non mai ora adesso puoi potete poi d in il lo gli i di da e che più piu al sul serve va bene ok fare sempre quindi
+    niet nooit altijd graag nu wel mag kan kunt je het een de vanaf voortaan meer hoeft aan nodig moet mij naar ook
+    не никогда всегда теперь уже можно можешь можете больше ладно ок отныне впредь на в из с и по от до нужно надо меня
+    мне ничего перед пожалуйста обязательно нельзя это этот эту хорошо да будет разрешено разрешаю пока ещё еще все всё
+    asla artik her zaman bundan sonra mutlaka lutfen bana once icin gerek yok sakin kesinlikle yap yapma yapabilirsin
+    ver verme verebilirsin bir simdi tamam etme edebilirsin et da de olmadan
+    kabhi na se hamesha do theek sakte sakti ho hoon main_ jao lo yaar hum tum aap
     """.split()  # noqa: SIM905
 )
+_KINDS: Final = frozenset(
+    """
+    file fil folder directory branch dir package branches function functions function project database
+    datei ordn ordner verzeichni zweig paket fichier fichi dossi dossier branch depot paquet archiv archivo carpet
+    carpeta rama paqu base arquiv arquivo past pasta ramo pacot pacote tabel tabela rama fil cartell cartella
+    map bestand папку папка папке фаил фаила фаилы ветку ветка dosya dosyasi dosyasina dosyasini klasor klasoru
+    klasorune
+    klasorunu dal dali dalina dalini
+    """.split()  # noqa: SIM905
+)
+"""What kind of thing is meant, beside its name; told by four letters."""
+_KIND: Final = frozenset(kind[:4] for kind in _KINDS)
 _MEANT: Final = {
+    "@ask": "ask ok approval approv permission permiss review confirm confirmation frag rucksprach zustimm demand"
+    " accord"
+    " autorisation pregunt permis aprobacion pergunt aprovacao aprova chied chieder vrag vragen toestemm"
+    " wait spraw спраш спросит спрашиваи разреш sor sorma sormana onay onayim puch pucho visto",
     "change": "touch modify edit chang alter updat rewrit ander verander modifizier bearbeit anfass fass anruhr ruhr"
-    " modifi modific modifiqu toc toqu cambi",
-    "delete": "delet remov eras losch entfern supprim effac borr elimin",
-    "answer": "reply repli respond answer writ speak antwort schreib repond ecri ecriv escrib contest",
-    "us": "benutz verwend nutz nutzt utilis emploi employ utilic utiliz emple",
+    " modifi modific modifiqu toc toqu cambi mex mexer mexa alter mud toccar tocc raak rak fas anpass aanpass трога"
+    " трож"
+    " меня измен редак dokunma dokunabilirsin degistir degistirme degistirebilirsin degistirebilirsiniz duzenle",
+    "delete": "delet remov eras losch entfern supprim effac borr elimin apag cancell apagu verwijder удале удаля"
+    " удали sil silme silmeden silebilirsin",
+    "answer": "reply repli respond answer writ speak antwort schreib repond ecri ecriv escrib contest respond rispond"
+    " antwoord отвеч пиши cevap yanit jawab yaz likh",
+    "commit": "committ",
+    "deploy": "deploi",
+    "пуш": "пушит",
+    "us": "benutz verwend nutz nutzt utilis emploi employ utilic utiliz emple gebruik испол kullan kullanma"
+    " kullanabilirsin",
 }
 _SAME: Final = {stem: meant for meant, stems in _MEANT.items() for stem in stems.split()}
 """Stems of different words for the same doing."""
@@ -84,19 +156,27 @@ _LANGUAGES: Final = frozenset(
     """
     english german french spanish japanese chinese italian portuguese englisch deutsch franzosisch spanisch
     japanisch chinesisch anglais allemand francais espagnol japonais chinois ingles aleman frances espanol
-    japones chino
+    japones chino portuguesisch portugiesisch portugais portugues portoghese inglese italiano italienisch italien
+    italiana tedesco francese spagnolo giapponese russian russisch russe ruso russo korean koreanisch coreen coreano
+    turkish turkisch turc turco turkce ingilizce almanca fransizca hindi dutch nederlands engels duits frans spaans
+    polish polnisch
     """.split()  # noqa: SIM905
 )
+_RUSSIAN_LANGUAGES: Final = ("русск", "англи", "немец", "франц", "испан", "китаи", "японс")
 _CJK_LANGUAGE: Final = lazy(
-    r"日本語|英語|中国語|ドイツ語|フランス語|スペイン語|中文|英文|英语|日语|日文|德语|法语|西班牙语|汉语"
+    r"日本語|英語|中国語|한국어|영어|일본어|중국어|독일어|프랑스어|스페인어|ドイツ語|フランス語|スペイン語|中文|英文"
+    r"|英语|日语|日文|德语|法语|西班牙语|汉语"
 )
 _CJK_EMPTY: Final = lazy(
-    r"やっぱり|やはり|まだ|お願い(?:します)?|書い(?=て)|してはいけません|てはいけません|てはいけない|てはならない|しないでください|しないで下さい|しないこと|しないで|ないでください|ないで"
+    r"もOK|やっぱり|やはり|まだ|お願い(?:します)?|書い(?=て)|してはいけません|てはいけません|てはいけない"
+    r"|てはならない|しないでください|しないで下さい|しないこと|しないで|ないでください|ないで"
     r"|しなくて(?:も)?|しても|しなければならない|してください|して下さい"
     r"|することは?|すること|する|した|して|ください|下さい"
-    r"|いいです|良いです|よいです|構いません|かまいません|大丈夫です?|いい|良い|よい|です|ます|ません|絶対に?|決して|必ず|常に|いつも|毎回|今後は?|これから(?:は|も)?|もう|再び|ないこと|禁止|厳禁"
+    r"|いいです|良いです|よいです|構いません|かまいません|大丈夫です?|いい|良い|よい|です|ます|ません|絶対に?|決して"
+    r"|必ず|常に|いつも|毎回|今後は?|これから(?:は|も)?|もう|再び|ないこと|禁止|厳禁"
     r"|使用|こと|[はをがにでもねよの]"
-    r"|从现在(?:起|开始)|以后|今后|现在|绝对|千万|永远|始终|总是|一律|每次都?|请|你们?|我们|大家|不要|不准|不许|不得|不能|不可以?|切勿|请勿|别|勿|必须|务必|一定要?|可以|允许|应该|不用"
+    r"|从现在(?:起|开始)|以后|今后|现在|绝对|千万|永远|始终|总是|一律|每次都?|请|你们?|我们|大家|不要|不准|不许|不得"
+    r"|不能|不可以?|切勿|请勿|别|勿|必须|务必|一定要?|可以|允许|应该|不用"
     r"|不必|再|也|都|了|的|就|要|去|把|被"
 )
 _CJK_SAME: Final = {
@@ -109,6 +189,13 @@ _CJK_SAME: Final = {
     "编辑": "修改",
     "用": "使用",
 }
+_KOREAN_EMPTY: Final = lazy(
+    r"절대로?|이제는?|항상|언제나|반드시|무조건|앞으로는?|더 ?이상|괜찮\w*|주세요|마세요|마라|말아|말 것|됩니다|돼요?"
+    r"|된다|않아도|전에는?|안"
+    r"|(?<=\w)(?:하지|해도|하셔도|하기|하면|하고|해서|해|할|한|하는|을|를|은|는|이|가|에서|에|으로|로|도|의|지|여도"
+    r"|어도|아도)(?=[\s.,!?]|$)"
+)
+_HANGUL: Final = lazy(r"[가-힣]")
 _CJK_USE: Final = lazy(r"使って|使い|使う")
 _NOISE: Final = lazy(r"[\s,.;:!?\"'“”„«»()（）。、，！？「」『』`*]+")
 _WORD: Final = lazy(r"[\w./-]+")
@@ -156,6 +243,18 @@ class _Rule(NamedTuple):
     """What it says to be over; `None` if it says nothing of the kind."""
     changes: bool
     """It says that something is other than before."""
+    need_not: bool
+    """It says that something need not be done."""
+    asks: bool
+    """It is about asking the person, or waiting for them."""
+    holds_off: bool
+    """It forbids for the time being."""
+    hedged: bool
+    """What it permits, it permits with a condition, for once, or not at all."""
+    orders_now: bool
+    """It asks for something now, which ends what was forbidden for the time being."""
+    lasts: bool
+    """It says how something is to be from now on."""
 
 
 def left_standing(prompts: Iterable[str], before: Iterable[str] = ()) -> list[Standing]:
@@ -181,7 +280,7 @@ def key_of(text: str) -> str:
 def contradicted(text: str, standing: Sequence[_AnyRule]) -> _AnyRule | None:
     """The newest rule in force that a new one contradicts, `None` if there is none."""
     new = _read(text)
-    if not new.words:
+    if not (new.words or new.values):
         return None
     for one in reversed(standing):
         if one.text != text and len(one.text) <= _JUDGED and _contradict(new, _read(one.text)):
@@ -194,29 +293,69 @@ def _contradict(new: _Rule, old: _Rule) -> bool:
         return False
     if new.gone and not old.forbids and new.gone & old.words and new.gone >= old.words - _DOING:
         return True
-    if new.ends and _named(new.ends, old.words | old.values) >= SAME_OBJECT:
+    if new.ends and not new.need_not and _named(new.ends, old.words | old.values) >= SAME_OBJECT:
         return True
-    if new.is_conditional != old.is_conditional and not (new.lifts or new.changes):
+    if (new.changes or new.lasts or new.lifts) and not new.hedged and _sets_other_value(new, old):
+        return True
+    if new.lifts or new.orders_now:
+        return _is_lifted(new, old)
+    if new.is_conditional != old.is_conditional and not new.changes:
         return False
-    if new.values != old.values and not (new.lifts and old.awaits):
+    if new.values != old.values:
         same = new.forbids == old.forbids and bool(new.values) == bool(old.values)
         share = _named(new.words, old.words) if new.changes else _share(new.words, old.words)
         return same and share >= (SAME_OBJECT if new.changes else 1)
     if new.forbids == old.forbids:
         return False
-    return _is_about_same(new.words, old.words, share=_named if new.lifts and old.awaits else _share)
+    return _is_about_same(new.words, old.words)
 
 
-_DOING: Final = frozenset(("us", "change", "answer", "delete"))
+def _sets_other_value(new: _Rule, old: _Rule) -> bool:
+    """It names another number or language for what the old one has one for, and nothing else."""
+    if not new.values or not old.values or new.values & old.values or not new.words <= old.words:
+        return False
+    if _are_numbers(new.values) != _are_numbers(old.values):
+        return False
+    return bool(new.words & old.words) or (not _are_numbers(new.values) and old.words <= _ANSWERING)
 
 
-def _is_about_same(
-    new: frozenset[str], old: frozenset[str], share: Callable[[frozenset[str], frozenset[str]], float]
-) -> bool:
+def _is_lifted(new: _Rule, old: _Rule) -> bool:
+    """It permits what the old one forbids, or lifts what that one demands, and speaks of nothing else."""
+    if new.hedged or (new.orders_now and not new.lifts and not old.holds_off):
+        return False
+    if new.need_not:
+        if old.forbids and not (new.asks and old.asks):
+            return False
+    elif not (old.forbids or old.asks or old.holds_off):
+        return False
+    if not new.values <= old.values:
+        return False
+    doing, done = new.words & _DOING, old.words & _DOING
+    if doing and done and not doing & done:
+        return False
+    said, meant = new.words - _ASIDES, old.words - _ASIDES
+    named = said & meant
+    if old.awaits and len(named) > 1 and _named(said, meant) >= SAME_OBJECT:
+        return True
+    if not named or not said <= meant:
+        return False
+    return old.awaits or old.holds_off or 2 * len(named - _KIND) > len(meant - _KIND)
+
+
+_DOING: Final = frozenset(("us", "change", "answer", "delete", "使用"))
+_ASIDES: Final = _DOING | {"@ask"}
+_ANSWERING: Final = frozenset(("answer", "@ask"))
+
+
+def _are_numbers(values: frozenset[str]) -> bool:
+    return any(value[0].isdigit() for value in values)
+
+
+def _is_about_same(new: frozenset[str], old: frozenset[str]) -> bool:
     """They speak of doing the same to mostly the same things."""
     things, others = new - _DOING, old - _DOING
     doing, done = new & _DOING, old & _DOING
-    return bool(things & others) and share(things, others) >= SAME_OBJECT and not (doing and done and not doing & done)
+    return bool(things & others) and _share(things, others) >= SAME_OBJECT and not (doing and done and not doing & done)
 
 
 def _share(one: frozenset[str], other: frozenset[str]) -> float:
@@ -240,8 +379,10 @@ def _read(text: str) -> _Rule:
         gone = _words(other)[0]
     words, values = _words(kept)
     allows = wording.PERMISSION().search(kept) is not None
-    lifts = allows or _LIFTS().search(kept) is not None
     need_not = _NEED_NOT().search(kept) is not None
+    without = _NOT_FORBIDDEN().sub(" ", _NEED_NOT().sub(" ", kept))
+    is_refused = wording.FORBIDS().search(without) is not None
+    lifts = need_not or ((allows or without != kept) and not is_refused)
     forbids = need_not or (not lifts and wording.FORBIDS().search(kept) is not None)
     return _Rule(
         forbids,
@@ -253,6 +394,12 @@ def _read(text: str) -> _Rule:
         (wording.AWAITS().search(text) or wording.MEANWHILE().search(text)) is not None,
         _ended(text),
         wording.CHANGES().search(text) is not None,
+        need_not,
+        "@ask" in words or _UNASKED().search(text) is not None,
+        wording.MEANWHILE().search(text) is not None,
+        is_refused or _HEDGED().search(kept) is not None,
+        wording.NOW().match(text) is not None,
+        wording.FROM_NOW_ON().search(text) is not None,
     )
 
 
@@ -269,23 +416,36 @@ def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """What a text speaks of, and the numbers and languages in it."""
     if has_cjk(text):
         return _signs(text)
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    plain = _bare(text)
     words: set[str] = set()
     values: set[str] = set()
     for found in _WORD().findall(plain.replace("'", " ").replace("’", " ")):
         word = found.rstrip(".-")
         if word in _LANGUAGES or _VALUE().fullmatch(word):
             values.add(word)
+        elif word.startswith(_RUSSIAN_LANGUAGES):
+            values.add(word[:5])
+        elif word in _KINDS:
+            words.add(word[:4])
         elif word not in _EMPTY_WORDS:
             words.add(_stem(word))
     return frozenset(words), frozenset(values)
+
+
+def _bare(text: str) -> str:
+    """In small letters, without accents."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(sign for sign in plain if not unicodedata.combining(sign)).replace("ı", "i")
 
 
 def _stem(word: str) -> str:
     """The word without its ending, as far as it is one that changes; names of files and folders as they are."""
     if not word.isalpha():
         return word.strip("/.")
+    if word in _SAME:
+        return _SAME[word]
+    if not word.isascii():
+        return _SAME.get(word) or _SAME.get(word[:5]) or _SAME.get(word[:4]) or word.rstrip("ьи")[:5]
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= (2 if len(word) <= 5 else 3):
             word = word.removesuffix(ending)
@@ -298,6 +458,8 @@ def _signs(text: str) -> tuple[frozenset[str], frozenset[str]]:
     bare = re.sub(r"\d+", "", _CJK_LANGUAGE().sub("", text))
     signs: set[str] = set()
     bare = _CJK_USE().sub(" ", bare)
+    if _HANGUL().search(bare):
+        bare = _KOREAN_EMPTY().sub(" ", bare)
     for word in _NOISE().split(_CJK_EMPTY().sub(" ", bare)):
         if not word:
             continue

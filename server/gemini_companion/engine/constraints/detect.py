@@ -1,7 +1,7 @@
 """Finding standing rules in a person's prompt, word for word.
 
 Precise rather than eager: a sentence is *plain* if it can hardly be anything but a rule ("never …", "always …", "do
-not …" and the like in eight languages), *probable* if it may well be one. What asks for something once, asks a
+not …" and the like in eleven languages), *probable* if it may well be one. What asks for something once, asks a
 question, tells of something, or stands in code, in a quotation or in a pasted log is none. What is forbidden "yet" or
 "for now" is forbidden until the person says otherwise.
 """
@@ -97,7 +97,7 @@ def judge(sentence: str) -> tuple[Certainty, str] | None:
     allows = wording.PERMISSION().search(sentence) is not None
     changes = (wording.CHANGES().search(sentence) or wording.ENDS().search(sentence)) is not None
     if not lasting and not wording.STANDING().search(sentence) and _is_once(sentence):
-        return ("permission", "") if allows or changes else None
+        return ("permission", "") if allows or changes or wording.NOW().match(sentence) else None
     is_plain = _is_plain(sentence)
     if (allows or wording.ENDS().search(sentence)) and not is_plain:
         return "permission", ""
@@ -194,6 +194,8 @@ def _is_name(quoted: str) -> bool:
 
 def _is_plain(sentence: str) -> bool:
     if has_cjk(sentence):
+        if wording.HANGUL().search(sentence):
+            return wording.KOREAN().search(sentence) is not None and not wording.KOREAN_TOLD().search(sentence)
         if wording.KANA().search(sentence):
             return (
                 wording.JAPANESE().search(sentence) is not None
@@ -202,6 +204,10 @@ def _is_plain(sentence: str) -> bool:
         return wording.CHINESE().search(sentence) is not None and not wording.CHINESE_TOLD().match(sentence)
     if wording.ENGLISH().search(sentence):
         return True
+    if wording.RUSSIAN().search(sentence):
+        return not wording.RUSSIAN_TOLD().match(sentence)
+    if wording.TURKISH().search(sentence):
+        return not wording.TURKISH_TOLD().search(sentence)
     if _is_german_order(sentence) and wording.GERMAN_WORDS().search(sentence):
         return not wording.GERMAN_TOLD().match(sentence)
     if wording.HINDI_WORDS().search(sentence) and wording.HINDI().search(sentence):
@@ -221,6 +227,8 @@ def _is_german_order(sentence: str) -> bool:
 
 def _tells(sentence: str) -> bool:
     if has_cjk(sentence):
+        if wording.HANGUL().search(sentence):
+            return wording.KOREAN().search(sentence) is None
         if wording.KANA().search(sentence):
             return wording.JAPANESE_ORDERS().search(sentence) is None
         return (

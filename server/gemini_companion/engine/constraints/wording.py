@@ -1,5 +1,5 @@
-"""The words by which a standing rule is known: English, German, French, Spanish, Portuguese, Japanese, Chinese,
-and Hindi in Latin letters.
+"""The words by which a standing rule is known: English, German, French, Spanish, Portuguese, Japanese, Chinese, Korean,
+Russian, Turkish, and Hindi in Latin letters. What takes one back is known in Italian and Dutch too.
 
 Every pattern is linear on any input and compiled at first use. They judge one sentence, whose quotations and code were
 blanked out.
@@ -25,8 +25,10 @@ FROM_NOW_ON: Final = lazy(
     r"|jetzt) an|k(?:ü|ue)nftig"
     r"|d(?:é|e)sormais|dor(?:é|e)navant|(?:à|a) partir de maintenant|d(?:è|e)s maintenant"
     r"|de ahora en adelante|a partir de ahora|desde ahora|en adelante"
-    r"|daqui (?:pra|para) (?:a )?frente|de agora em diante|a partir de agora|doravante|ab se|aage se)\b"
-    r"|今後|これから(?:は|も)|以後|从现在(?:起|开始)|以后|今后|往后",
+    r"|daqui (?:pra|para) (?:a )?frente|de agora em diante|a partir de agora|doravante|ab se|aage se"
+    r"|d['’]ora in (?:poi|avanti)|da (?:ora|adesso)(?: in (?:poi|avanti))?|vanaf nu|voortaan|from here on"
+    r"|отныне|впредь|с этого момента|теперь всегда|bundan (?:sonra|böyle))\b"
+    r"|앞으로|이제부터|지금부터|今後|これから(?:は|も)|以後|从现在(?:起|开始)|以后|今后|往后",
     re.IGNORECASE,
 )
 """It holds from here on, whatever else the sentence says of now."""
@@ -58,14 +60,15 @@ MEANWHILE: Final = lazy(
     r"\b(?:yet|for (?:now|the moment|the time being)|noch (?:nicht|kein\w{0,2})|f(?:ü|ue)r den moment|vorerst"
     r"|vorl(?:ä|ae)ufig|erst ?mal"
     r"|pas encore|pour (?:l['’]instant|le moment)|todav(?:í|i)a|a(?:ú|u)n|por (?:ahora|el momento)|de momento"
-    r"|ainda|por (?:enquanto|ora)|abhi)\b"
+    r"|ainda|por (?:enquanto|ora)|abhi|per ora|per il momento|voorlopig|пока|şimdilik)\b|아직|당분간"
     r"|まだ|とりあえず|一旦|いったん|ひとまず|暂时|暂且|先不|先别|还不",
     re.IGNORECASE,
 )
 """What is asked with it is asked once; what is forbidden is forbidden until the person says otherwise."""
 AWAITS: Final = lazy(
     r"\b(?:until|till|before|without|this (?:week|month|sprint)|hold off|wait (?:for|until)|frozen|freeze"
-    r"|bis|bevor|ohne|eingefroren|avant|sans|jusqu|hasta|antes|sin|at(?:é|e)|sem|congelad[oa]s?|pehle|bina|jab tak)\b"
+    r"|bis|bevor|ohne|eingefroren|avant|sans|jusqu|hasta|antes|sin|at(?:é|e)|sem|congelad[oa]s?|pehle|bina|jab tak"
+    r"|prima|finché|voordat|zonder|totdat|без|перед|пока|olmadan|önce)\b|까지|전에|없이"
     r"|まで|前に|之前|直到",
     re.IGNORECASE,
 )
@@ -74,10 +77,14 @@ FORBIDS: Final = lazy(
     r"\b(?:never|do ?n['’]?t|not|no|cannot|can['’]t|mustn['’]t|without|avoid|refrain|forbidden|prohibited"
     r"|off[ -]limits"
     r"|frozen|alone|hands off|hold off|wait (?:for|until)|didn['’]t"
-    r"|nie|niemals|nicht|kein\w{0,2}|keinesfalls|auf keinen fall|verboten|untersagt|tabu|finger weg|h(?:ä|ae)nde weg"
+    r"|nie|niemals|nichts?|rien|nada|kein\w{0,2}|keinesfalls|auf keinen fall|verboten|untersagt|tabu|finger weg"
+    r"|h(?:ä|ae)nde weg"
     r"|jamais|pas|plus|aucun\w{0,2}|interdit|en aucun cas"
     r"|nunca|jam(?:á|a)s|no|prohibid[oa]s?|ni se te ocurra"
+    r"|non|mai|vietat[oa]|niet|nooit|geen|verboden|не|нельзя|никогда|ни в коем случае|запрещен\w{0,2}|asla|sakın"
+    r"|kesinlikle|yasak"
     r"|n(?:ã|a)o|nada de|nem pense|proibid[oa]s?|congelad[oa]s?|mat|nahi|nahin)\b"
+    r"|(?<!\w)\w{2,20}m[ae](?:y[iı]n(?:[iı]z)?)?[ .!]{0,4}$|지 ?마(?:세요|십시오|라|요)?|지 ?말|면 안|절대"
     r"|ない|なかれ|禁止|厳禁|するな|使うな|触るな|ません|不要|不准|不许|不得|不能|不可|别|勿|禁|绝不|永不|先不",
     re.IGNORECASE,
 )
@@ -252,17 +259,20 @@ HINDI_TOLD: Final = lazy(
 )
 """It tells of something, wherever these stand."""
 JAPANESE: Final = lazy(
-    r"必ず|かならず|絶対|決して|けっして|常に|いつも|毎回|今後|これから(?:は|も)|ないで(?!す)|てはいけ|ではいけ|てはなら|ちゃ(?:だめ|ダメ|いけ)|禁止|厳禁|しないこと|ないこと|なければ(?:なら"
+    r"必ず|かならず|絶対|決して|けっして|常に|いつも|毎回|今後|これから(?:は|も)|ないで(?!す)|てはいけ|ではいけ"
+    r"|てはなら|ちゃ(?:だめ|ダメ|いけ)|禁止|厳禁|しないこと|ないこと|なければ(?:なら"
     r"|いけ)|使うな|触るな|変えるな|するな"
 )
 JAPANESE_ORDERS: Final = lazy(
-    r"(?:ください|下さい|くれ|欲しい|ほしい|こと|ように|いけない|いけません|ならない|なりません|だめ|ダメ|駄目|禁止|厳禁|しろ|せよ|するな|使うな|触るな|変えるな|ないで|べき|(?:して|いて|って|んで"
+    r"(?:ください|下さい|くれ|欲しい|ほしい|こと|ように|いけない|いけません|ならない|なりません|だめ|ダメ|駄目|禁止"
+    r"|厳禁|しろ|せよ|するな|使うな|触るな|変えるな|ないで|べき|(?:して|いて|って|んで"
     r"|えて|めて|ねて)"
     r"|ます(?:ように))(?:です|だ|ね|よ|な)?[ 。．.!！」]{0,4}$"
 )
 """How a sentence ends that asks or forbids; another one tells of something."""
 CHINESE: Final = lazy(
-    r"(?:^|[，,；;：:。、（(]|请|先|暂时|你们?|我们|大家|也|并且?|但是?|而且|都|绝对|千万|一律|永远|所有\S{1,12}|任何\S{1,12})(?:请|都|也|就)?(?:不要|不准|不许"
+    r"(?:^|[，,；;：:。、（(]|请|先|暂时|你们?|我们|大家|也|并且?|但是?|而且|都|绝对|千万|一律|永远|所有\S{1,12}"
+    r"|任何\S{1,12})(?:请|都|也|就)?(?:不要|不准|不许"
     r"|不得|不可以?"
     r"|不能|别(?:再|用|改|碰|动|提交|删|在|把|去|直接)?|切勿|请勿|勿|禁止|严禁|绝不|永不"
     r"|必须|务必|一定要|一律|始终|总是|永远|只能|只(?:用|使用|允许)|每次都?)"
@@ -272,6 +282,57 @@ CHINESE_TOLD: Final = lazy(
     r"\W{0,6}(?:我(?!们|要求|希望)|昨天|今天|刚才|为什么|怎么|他|她)|[^\n]{0,600}(?:了吗|吗|呢)[?？。]?$"
 )
 CHINESE_STATES: Final = lazy(r"(?:总是|一直|始终|永远)(?:失败|报错|出错|超时|崩溃|不工作|为)")
+HANGUL: Final = lazy(r"[가-힣]")
+KOREAN: Final = lazy(
+    r"지 ?(?:마(?:세요|십시오|라|요)?|말(?:아 ?(?:주세요|주십시오|요|라)|아라|것|고|자| 것))[ .!。]{0,4}$"
+    r"|면 안 ?(?:됩니다|돼요?|된다|되요)[ .!。]{0,4}$"
+    r"|(?:절대로?|항상|언제나|반드시|무조건|꼭|앞으로는?|이제부터|지금부터|매번)[^\n]{0,200}"
+    r"(?:주세요|주십시오|하세요|하십시오|보세요|할 것|야 (?:합니다|해요|한다|돼요?|됩니다)"
+    r"|(?<=[\d개줄칸])(?:으)?로)[ .!。]{0,4}$",
+)
+KOREAN_TOLD: Final = lazy(
+    r"(?:걱정|신경 ?쓰|오해|미안해|실망|포기|놀라|부담 ?(?:갖|가지))[가-힣]{0,4} ?(?:마|말)|\W{0,6}(?:저는|제가|나는"
+    r"|내가) "
+)
+"""Kind words, and what is told."""
+RUSSIAN: Final = lazy(
+    r"(?<![\w-])не (?!(?:беспокой|волнуй|пережива|забыва|забуд|обращай|думай|стесня|спеши|торопи|сомнева|понимай"
+    r"|унывай|бойся"
+    r"|парь|трать)\w*)(?:\w{2,20}[аяую]й(?:те)?|пушь(?:те)?|лезь(?:те)?|ставь(?:те)?|пиши(?:те)?|клади(?:те)?"
+    r"|бери(?:те)?"
+    r"|удали(?:те)?|мержи(?:те)?|коммить(?:те)?|деплой(?:те)?|сноси(?:те)?|вноси(?:те)?|трожь)\b"
+    r"|\b(?:никогда|всегда|обязательно|впредь|отныне|каждый раз)\b[^\n.!?]{0,200}\b(?:\w{2,20}[аяую]й(?:те)?"
+    r"|пиши(?:те)?|держи(?:те)?|делай(?:те)?|ставь(?:те)?|проверь(?:те)?|спроси(?:те)?|говори(?:те)?|пушь(?:те)?)\b"
+    r"|\b(?:\w{2,20}[аяую]й(?:те)?|пиши(?:те)?|держи(?:те)?) (?:[\w./`-]{1,40} ){0,4}(?:всегда|только)\b"
+    r"|^\W{0,6}(?:\w{2,20} ){0,3}(?:нельзя|запрещено|ни в коем случае)\b|\bдолж(?:ен|на|но|ны) быть (?:не |до "
+    r"|меньше |короче )"
+    r"|\bбез (?:моего|моей|меня) [^\n.]{0,60}\bне ",
+    re.IGNORECASE,
+)
+RUSSIAN_TOLD: Final = lazy(
+    r"\W{0,6}(?:я|он|она|оно|они|это|здесь|тут|там|почему|зачем|эт(?:а|от|и) \w{2,30}|вчера|мой|моя|у меня|мне) "
+    r"(?![^\n]{0,200}(?:\bдолж(?:ен|на|но|ны) быть\b|\bнельзя\b|\bзапрещен\w{0,2}\b))",
+    re.IGNORECASE,
+)
+TURKISH: Final = lazy(
+    r"\b(?:asla|sakın|kesinlikle|hiçbir zaman"
+    r"|lütfen)\b[^\n.!?]{0,200}\b\w{2,20}m[ae](?:y[iı]n(?:[iı]z)?)?(?: lütfen)?[ .!]{0,4}$"
+    r"|\b\w{2,20}m[ae]y[iı]n(?:[iı]z)?(?: lütfen)?[ .!]{0,4}$|\b\w{2,20}m[ae] lütfen[ .!]{0,4}$"
+    r"|\b(?:dokunma|elleme|değiştirme|silme|kullanma|onayım olmadan [^\n.!?]{0,80}m[ae])[ .!]{0,4}$"
+    r"|\b(?:asla|sakın|kesinlikle) (?!\w{0,30}(?:d[ıiuü]m|t[ıiuü]m|yorum|maz|mez)\b)[^\n.!?]{0,120}\b(?:yapma|etme"
+    r"|ekleme)[ .!]{0,4}$"
+    r"|\b(?:her zaman|mutlaka|daima|bundan (?:sonra|böyle)|sadece|yalnızca|her seferinde)\b[^\n.!?]{0,200}\b(?:ver"
+    r"|yaz|kullan"
+    r"|çalıştır|yap|et|sor|ekle|koy|tut|bırak|iste|göster|oluştur)(?:[iıuü]n(?:[iıuü]z)?)?[ .!]{0,4}$"
+    r"|\b\w{2,20}m[ae]m[ae]l[iı](?:d[ıi]r)?[ .!]{0,4}$|\b(?:yasak(?:tır)?)[ .!]{0,4}$",
+    re.IGNORECASE,
+)
+TURKISH_TOLD: Final = lazy(
+    r"(?:merak etme|endişelenme|üzülme|unutma|korkma|dert etme|takma kafana|boş ?ver|kusura bakma)\w{0,6}[ .!]{0,4}$"
+    r"|\W{0,6}(?:ben|o|bu \w{2,20} (?:asla|her zaman)|burada|neden|niye|bunu"
+    r"|şunu) (?![^\n]{0,200}\b\w{2,20}m[ae]y[iı]n)",
+    re.IGNORECASE,
+)
 KANA: Final = lazy(r"[぀-ヿ]")
 GERMAN_WORDS: Final = lazy(
     r"(?i)\b(?:der|die|das|den|dem|und|nicht|kein\w{0,2}|bitte|immer|nie|niemals|auf|mit|f(?:ü|ue)r|darfst|nur|stets"
@@ -294,6 +355,15 @@ LABELLED: Final = lazy(
 )
 """A line of a transcript, a log or a forged message: nobody writes of themselves so."""
 
+NOW: Final = lazy(
+    r"\W*(?:(?:ok(?:ay)?|alright|good|so|fine|right|great|and|gut|bien|bon|vale|bueno|pronto|bem"
+    r"|allora)[ ,.!]{1,3}){1,3}"
+    r"(?:now (?!(?:an?|the|this|that|these|those|it|its|we|they|he|she|i|you|my|your|our|there|is|are|was|what|why"
+    r"|how|if"
+    r"|when|and|or|only|with|for|in|on|at)\b)\w{2,20} |jetzt \w{2,20}(?:e|er)? (?:die|den|das|es|alles) )",
+    re.IGNORECASE,
+)
+"""It begins with an order for now."""
 PERMISSION: Final = lazy(
     r"\byou (?:may|can|are (?:now )?(?:allowed|free) to|don['’]?t (?:have|need) to|no longer (?:have|need) to"
     r"|needn['’]t)\b"
@@ -310,25 +380,44 @@ PERMISSION: Final = lazy(
     r"|\b(?:j(?:á|a) )?(?:pode[ms]?|podem)(?: agora)? \w{2,20}[aei]r\b|\b(?:j(?:á|a)|agora|pronto,?) (?:pode|d(?:á"
     r"|a))\b|\bpermitid[oa]s?\b"
     r"|\b(?:kar sakte|kar do|kar lo|kar dena|zaroorat nahi|chalega ab|theek hai,? (?:ab )?)\b"
-    r"|(?:て|で)も?(?:いい|良い|よい|構いません|かまいません|大丈夫)|可能です|しなくて(?:いい|良い|よい)|可以|允许|不用再|不必",
+    r"|(?:て|で)も?(?:いい|良い|よい|構いません|かまいません|大丈夫)|可能です|しなくて(?:いい|良い|よい)|可以|允许"
+    r"|不用再|不必"
+    r"|\b(?:it['’]?s|it is|is|are) (?:now )?safe (?:now )?to\b|\b(?:is|are) (?:okay|ok|fine|allowed)\b"
+    r"|\b(?:in ordnung|c['’]est bon|d['’]accord|autoris(?:é|e)e?s?|no hay problema|liberad[oa]s?|tudo bem)\b"
+    r"|\b(?:ya )?puedes\b|\bagora j(?:á|a) (?:pode|d(?:á|a))\b|\bpode(?:m|s)? \w{2,20}[aei]r\b"
+    r"|\b(?:puoi|potete|(?:è|sono) (?:ora |adesso )?(?:permess[oiae]|consentit[oiae]|liber[oiae])|va bene)\b"
+    r"|\b(?:je mag|mag je|je kunt|kun je|is (?:nu )?toegestaan|mogen nu)\b"
+    r"|\b(?:можно|можешь|можете|разрешаю|разрешен\w{1,2})\b"
+    r"|\b\w{1,20}(?:abilirsin|ebilirsin)(?:iz)?\b|\bserbest(?:sin)?\b"
+    r"|(?:해|하셔|아|어|여|써)도 (?:됩니다|돼요?|된다|되요|괜찮|좋)|허용"
+    r"|て(?:OK|オッケー|ok)(?:です)?|もOK",
     re.IGNORECASE,
 )
 ENDS: Final = lazy(
     r"(?<!n['’]t )(?<!not )(?<!never )\b(?:forget(?: about)?|ignore|scrap|drop) (?:the|that|my|what)\b"
     r"|\b(?:no longer|not) (?:applies|apply|valid"
     r"|a (?:limit|rule|must)|frozen|needed)\b|\b(?:goes away|is lifted|are lifted|is over|is open again|is free)\b"
-    r"|\bno need to\b|\b(?:gilt|gelten) nicht mehr\b|\bkannst du vergessen\b|\bvergiss\b|\bfällt weg\b|\baufgehoben\b"
+    r"|\b(?:no|don['’]?t) need to\b|\bstop \w{2,20}ing\b|\b(?:is|are) off the table\b|\bscratch (?:the|that|my)\b"
+    r"|\b(?:plus besoin|(?:non|no) (?:serve|occorre) più|non c['’]è più bisogno|n(?:ã|a)o precisa mais)\b"
+    r"|\bhoe(?:ft|f) (?:[\w./`-]{1,30} ){0,6}niet meer\b|\bniet meer nodig\b"
+    r"|\b(?:больше|уже) не (?:нужно|надо|требуется)\b|\b(?:artık|daha)\b[^\n]{0,60}\bgerek (?:yok|kalmadı)"
+    r"|\bgerekmiyor\b"
+    r"|더 ?이상 [^\n]{0,60}않아도|필요 ?(?:가 )?없"
+    r"|\b(?:gilt|gelten) nicht mehr\b|\bkannst du vergessen\b|\bvergiss\b|\bfällt weg\b|\baufgehoben\b"
     r"|\boublie\b|\bne s['’]applique plus\b|\bn['’]est plus\b|\bolv(?:í|i)date\b|\bolvida\b|\bya no\b"
     r"|\besquec[ea]\b|\bn(?:ã|a)o vale mais\b"
     r"|\bdescongel\w{2,4}\b|\bbhool ja\w?\b|\bab zaroorat nahi\b"
-    r"|忘れて|気にしなくて|なくなりました|解除|忘了|取消|不再",
+    r"|忘れて|気にしなくて|必要(?:は|が)?(?:ない|ありません)|もう不要|無しで(?:いい|大丈夫)|なくなりました|解除|忘了"
+    r"|取消|不再",
     re.IGNORECASE,
 )
 """A rule is taken back in other words than those of a permission."""
 CHANGES: Final = lazy(
     r"\b(?:change of plans?|after all|(?:is|are) now|doch|(?:ist|sind|gilt) jetzt|finalement|(?:est"
     r"|sont) maintenant|mejor"
-    r"|ahora (?:es|son)|finalmente|agora (?:é|são)|mudou|melhor)\b|やっぱり|やはり|改成|改为",
+    r"|ahora (?:es|son)|finalmente|agora (?:é|são)|mudou|melhor"
+    r"|make (?:that|it|them) \d{1,9}|mach \d{1,9} [\w -]{0,30}draus|mets (?:plutôt )?\d|que sean \d|coloca \d|fai \d"
+    r"|maak er \d)\b|やっぱり|やはり|に変更します|に変えます|改成|改为",
     re.IGNORECASE,
 )
 """Something is other than before: it may replace an earlier rule, and is none by itself."""
@@ -372,7 +461,8 @@ MAY_BE: Final = lazy(
     r"|n(?:ã|a)o (?:rola|pode[m]?|deve[m]?|se pode)|congelad[oa]s?|s(?:ó|o) depois de|precisa[m]? ser|(?:s(?:ó|o)"
     r"|somente|apenas) \w{2,20}a\b)\b"
     r"|\b(?:hona chahiye|hone chahiye|mat karna|zyada nahi|tak hi|hi rehne do|karna hoga|permission|dhyan rakhna)\b"
-    r"|上限|以内|以下に|統一|語で|方向で|形で|ままで|そのまま|相談|確認してから|触らない|崩さない|方針|派(?:な|で|です)|先(?:问|跟我|和我|经过)|保持",
+    r"|上限|以内|以下に|統一|語で|方向で|形で|ままで|そのまま|相談|確認してから|触らない|崩さない|方針|派(?:な|で"
+    r"|です)|先(?:问|跟我|和我|经过)|保持",
     re.IGNORECASE,
 )
 """What is often a rule, and often none: an order to ask first, a limit, what stays as it is, a wish."""
