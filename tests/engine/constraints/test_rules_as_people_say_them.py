@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gemini_companion.engine.constraints.contradiction import contradicted
 from gemini_companion.engine.constraints.detect import Found, detect
 from gemini_companion.engine.history.constraint import Constraint
@@ -129,3 +131,15 @@ def test_korean_russian_and_turkish_rules_are_found_and_their_traps_are_not():
     found = [(one["rule"], [rule.certainty for rule in rules_in(one["text"])]) for one in ENDED["sentences"]]
     assert share(["plain" in kinds for is_one, kinds in found if is_one]) >= 0.95
     assert not [kinds for is_one, kinds in found if not is_one and kinds]
+
+
+@pytest.mark.parametrize(
+    ("rule", "later"),
+    [
+        ("Never touch the auth module.", "The auth module is fine."),
+        ("Never deploy without my approval.", "The deploy is fine."),
+        ("Don't delete the users table.", "No, the users table is okay."),
+    ],
+)
+def test_that_a_thing_is_fine_permits_nobody_to_touch_it(rule: str, later: str):
+    assert not takes_back(later, rule)

@@ -51,6 +51,11 @@ _NOT_FORBIDDEN: Final = lazy(
     re.IGNORECASE,
 )
 """What looks forbidding beside a permission, and is none."""
+_FINE: Final = lazy(
+    r"\b(?:is|are) (?:fine|ok(?:ay)?|all right)(?! (?:now|again|to|from now on|after all|by me|with me))\b"
+    r"|\b(?:ist|sind) (?:ok(?:ay)?|in ordnung)\b|\b(?:va bene|d['’]accord|tudo bem)\b",
+    re.IGNORECASE,
+)
 _UNASKED: Final = lazy(
     r"\b(?:without|ohne|sans|sin|sem|senza|zonder|без) (?:my|me|asking|mein\w{0,2}|mich|mon|ma|mi|minha|meu|il mio"
     r"|mijn|моего)\b",
@@ -253,6 +258,8 @@ class _Rule(NamedTuple):
     """What it permits, it permits with a condition, for once, or not at all."""
     orders_now: bool
     """It asks for something now, which ends what was forbidden for the time being."""
+    praises: bool
+    """It says that a thing is fine, which permits its use at most, and no touching."""
     lasts: bool
     """It says how something is to be from now on."""
 
@@ -322,6 +329,8 @@ def _sets_other_value(new: _Rule, old: _Rule) -> bool:
 def _is_lifted(new: _Rule, old: _Rule) -> bool:
     """It permits what the old one forbids, or lifts what that one demands, and speaks of nothing else."""
     if new.hedged or (new.orders_now and not new.lifts and not old.holds_off):
+        return False
+    if new.praises and "us" not in old.words:
         return False
     if new.need_not:
         if old.forbids and not (new.asks and old.asks):
@@ -399,6 +408,7 @@ def _read(text: str) -> _Rule:
         wording.MEANWHILE().search(text) is not None,
         is_refused or _HEDGED().search(kept) is not None,
         wording.NOW().match(text) is not None,
+        _FINE().search(kept) is not None,
         wording.FROM_NOW_ON().search(text) is not None,
     )
 
