@@ -1,6 +1,6 @@
 /** Checks of what comes from outside the page. A chunk of its own: nothing comes before the transcript can take it. */
 import * as v from "valibot";
-import { pastedSchema } from "../src/panel/state.js";
+import { pastedSchema } from "../src/panel/written.js";
 import { decodeResult, decodeToPage } from "../src/panel/toPage.js";
 import type { PageDraft } from "./shell/ports.js";
 

@@ -197,6 +197,20 @@ async def test_a_prompt_that_failed_keeps_its_files_in_the_transcript_and_none_i
     assert (await studio.session()).history.contents() == []
 
 
+async def test_a_title_is_of_what_was_typed_and_not_of_what_was_pasted_before_it(studio: Studio) -> None:
+    studio.model.title = ""
+    log = "\n".join(f"line {number}" for number in range(100))
+    parts = ({"text": log}, {"text": "\n\nWhat went wrong in "}, {"text": log}, {"text": "?"})
+    async with asyncio.timeout(PATIENCE):
+        await studio.app.chat(studio.client, parts)
+    assert (await studio.session()).meta.title == "What went wrong in …?"
+    async with asyncio.timeout(PATIENCE):
+        while not (titles := [request for request in studio.model.requests if request.role == "utility_title"]):
+            await asyncio.sleep(0)
+    assert "What went wrong in …?" in str(titles[0].contents)
+    assert "line 7" not in str(titles[0].contents)
+
+
 async def test_title_and_search_take_the_persons_words_alone(studio: Studio) -> None:
     studio.model.title = ""  # its own would take the place of the first one, sooner or later
     await studio.chat("@notes.md what may I not do?")

@@ -208,7 +208,7 @@ export class Actions {
     const { chat } = this.needs;
     if (message.do === "sendNow") await chat.prompts.sendQueued(message.id);
     else if (message.do === "remove") chat.prompts.removeQueued(message.id);
-    else chat.prompts.editQueued(message.id, message.text ?? "");
+    else chat.prompts.editQueued(message.id, message.text ?? "", message);
   }
 
   /** The page shows what a model wrote: only what the daemon names as a memory file is opened, wherever it is. */

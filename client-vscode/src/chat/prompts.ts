@@ -3,13 +3,15 @@ import { CancellationTokenSource, type CancellationToken, type Disposable } from
 import type { ContextReporterPort } from "../context/port.js";
 import { DaemonFault } from "../daemon/port.js";
 import type { Action, AnswerRow, QueuedPrompt } from "../panel/contract.js";
+import { enclosedIn, type Enclosed, type Written } from "../panel/written.js";
 import type { ChatResult } from "../protocol.gen.js";
 import { faultDataOf, type ChatState, type Target } from "./chatState.js";
 import type { Conversation } from "./pure/conversation.js";
 import { isLive } from "./pure/conversationRows.js";
 import { errorView } from "./pure/faults.js";
+import { promptOf } from "./pure/promptParts.js";
 import { PromptQueue, type HoldReason } from "./pure/queue.js";
-import { asText } from "./pure/slashes.js";
+import { asLogged } from "./pure/slashes.js";
 
 /** JSON-RPC's code for a request that was cancelled. */
 const REQUEST_CANCELLED = -32_800;
@@ -39,7 +41,7 @@ interface Sending {
   readonly source: CancellationTokenSource;
 }
 
-interface PageSend {
+interface PageSend extends Enclosed {
   /** The number of the chat that the page shows. */
   readonly chat?: number;
   readonly now?: boolean;
@@ -59,32 +61,38 @@ export class Prompts {
   ) {}
 
   /** Send a prompt, or queue it behind what runs. With `now`, what runs is ended first. */
-  async submit(text: string, now = false): Promise<void> {
+  async submit(text: string, now = false, enclosed: Enclosed = {}): Promise<void> {
+    const written = { text, ...enclosedIn(enclosed) };
     if (text.trim() === "") return;
     const { kind } = this.chat.daemon.view;
     const busy = this.chat.job.kind !== "idle" || kind === "lost" || kind === "failed" || this.chat.isReadOnly;
     if (busy && !now) {
       if (this.queue.prompts.length === 0) this.queue.release(); // it was written for what comes, not for what ended before
-      if (!this.queue.add(text)) this.#handBack(this.chat.conversation, text); // the page says that more cannot wait
+      if (!this.queue.add(written)) this.#handBack(this.chat.conversation, written); // the page says that more cannot wait
       this.#queueChanged();
       return;
     }
     if (now) await this.stop();
     this.queue.release();
-    await this.#dispatch(text);
+    await this.#dispatch(written);
   }
 
   /**
    * A prompt of the page. It goes to the chat that it was written in, also where another one has just taken its place; but to a new chat as
    * soon as that was asked for, for it was written after that.
    */
-  async send(text: string, { chat, now = false, steer = false }: PageSend): Promise<void> {
+  async send(text: string, { chat, now = false, steer = false, ...rest }: PageSend): Promise<void> {
+    const enclosed = enclosedIn(rest);
     const { shown } = this.session;
     const written = (chat === undefined ? undefined : this.session.shownAs(chat)) ?? shown;
     if (written !== shown && written.sessionId !== undefined && shown.sessionId !== undefined)
-      await this.#dispatch(text, {}, { target: written, conversation: this.session.outOfSight(written.sessionId) });
-    else if (steer) await this.steer(text);
-    else await this.submit(text, now);
+      await this.#dispatch(
+        { text, ...enclosed },
+        {},
+        { target: written, conversation: this.session.outOfSight(written.sessionId) },
+      );
+    else if (steer) await this.steer(text, enclosed);
+    else await this.submit(text, now, enclosed);
   }
 
   /** Ask the same again: a failed or stopped prompt anew, the last answer for another one. Nothing for an older turn. */
@@ -96,22 +104,23 @@ export class Prompts {
     const isLogged = !turnId.startsWith("local-");
     if (!isLogged) this.chat.conversation.withdraw(turnId);
     if (this.queue.held === "ended") this.queue.release(); // what waits goes on behind the answer that comes now
-    await this.#dispatch(prompt.text, { isLogged, ...(replaces === undefined ? {} : { replaces }) });
+    await this.#dispatch(prompt, { isLogged, ...(replaces === undefined ? {} : { replaces }) });
   }
 
   /** Send a prompt into the turn that runs; without one it is sent, or queued, as any other. */
-  async steer(text: string): Promise<void> {
+  async steer(text: string, enclosed: Enclosed = {}): Promise<void> {
+    const written = { text, ...enclosedIn(enclosed) };
     const sessionId = this.chat.info?.sessionId;
     if (text.trim() === "") return;
-    if (!this.chat.canSteer || sessionId === undefined) return this.submit(text);
+    if (!this.chat.canSteer || sessionId === undefined) return this.submit(text, false, enclosed);
     const conversation = this.chat.conversation;
     try {
       await this.reporter.flush();
-      await this.chat.daemon.request("gemini/chat", { prompt: text, sessionId, steer: true });
+      await this.chat.daemon.request("gemini/chat", { prompt: promptOf(written), sessionId, steer: true });
     } catch (error) {
       // The turn was stopped, and this with it; or it came too late for that turn, and its own, which has rows, ended badly.
       if (isCancelled(error) || conversation.rows.findLast((row) => row.kind === "prompt")?.text === text) return;
-      this.#handBack(conversation, text);
+      this.#handBack(conversation, written);
       throw error;
     }
   }
@@ -137,11 +146,11 @@ export class Prompts {
     if (this.chat.isReadOnly) return Promise.resolve(); // it would only be refused: it waits on
     const prompt = this.queue.remove(id);
     this.#queueChanged();
-    return prompt ? this.submit(prompt.text, true) : Promise.resolve();
+    return prompt ? this.submit(prompt.text, true, prompt) : Promise.resolve();
   }
 
-  editQueued(id: string, text: string): void {
-    this.queue.edit(id, text);
+  editQueued(id: string, text: string, enclosed: Enclosed = {}): void {
+    this.queue.edit(id, { text, ...enclosedIn(enclosed) });
     this.#queueChanged();
   }
 
@@ -152,12 +161,13 @@ export class Prompts {
 
   /** With `isLogged` it is a prompt already, whatever it begins with; `replaces` is the turn whose answer it gives anew. */
   async #dispatch(
-    text: string,
+    prompt: Written,
     { isLogged = false, replaces }: { readonly isLogged?: boolean; readonly replaces?: string } = {},
     // Another chat may be shown before the daemon can be asked.
     { target, conversation } = { target: this.session.shown, conversation: this.chat.conversation },
   ): Promise<void> {
-    const localId = conversation.send(text, this.chat.askedModel ?? this.chat.models?.default ?? "");
+    const written = { text: prompt.text, ...enclosedIn(prompt) };
+    const localId = conversation.send(written, this.chat.askedModel ?? this.chat.models?.default ?? "");
     const source = new CancellationTokenSource();
     const sending: Sending = { conversation, localId, source };
     this.#sending.add(sending);
@@ -169,7 +179,7 @@ export class Prompts {
       const result = await this.chat.daemon.request(
         "gemini/chat",
         {
-          prompt: isLogged ? asText(text) : text,
+          prompt: promptOf(isLogged ? asLogged(written) : written),
           sessionId,
           ...(model === undefined ? {} : { model }),
           ...(replaces === undefined ? {} : { replaces }),
@@ -215,7 +225,7 @@ export class Prompts {
         this.#left.set(result.sessionId, { held, waiting });
       }
       if (result.stopped === "maxTurns") conversation.change(`a:${result.turnId}`, "answer", { state: "stopped" });
-      this.#handBack(conversation, conversation.prompt(result.turnId)?.text ?? "");
+      this.#handBack(conversation, conversation.prompt(result.turnId));
     }
   }
 
@@ -230,8 +240,7 @@ export class Prompts {
     const isGone =
       target.sessionId === undefined || (error instanceof DaemonFault && error.data.kind === "sessionNotFound");
     if (isGone && conversation !== this.chat.conversation) this.chat.show(error);
-    if (unsent)
-      this.#handBack(isGone ? this.chat.conversation : conversation, conversation.prompt(localId)?.text ?? "");
+    if (unsent) this.#handBack(isGone ? this.chat.conversation : conversation, conversation.prompt(localId));
     const row = unsent ?? this.#lastFailed(conversation);
     if (!row) return;
     const view = errorView(faultDataOf(error, this.chat.t), this.chat.t, Date.now(), row.turnId);
@@ -241,11 +250,12 @@ export class Prompts {
   }
 
   /** A prompt that no log holds goes back to the composer, unless something else is being written there. */
-  #handBack(conversation: Conversation, text: string): void {
+  #handBack(conversation: Conversation, prompt: Written | undefined): void {
+    const { text = "", pasted = [] } = prompt ?? {};
     // What is kept may be a moment old: the prompt as far as it was written then.
     const isOther = !text.startsWith(this.chat.draftStore.saved.draft.trim());
     if (conversation !== this.chat.conversation || text === "" || isOther) return;
-    this.chat.draftStore.change({ draft: text, pasted: [] }); // the page knows what of it was pasted, and keeps what is written there
+    this.chat.draftStore.change({ draft: text, pasted }); // the page keeps what is written there
     this.chat.prefill(text);
   }
 
@@ -267,7 +277,7 @@ export class Prompts {
     const next = this.queue.take();
     if (!next) return;
     this.#queueChanged();
-    void this.#dispatch(next.text);
+    void this.#dispatch(next);
   }
 
   /** End what runs: at once on the screen, within 100 ms in the daemon. Resolves when it has ended. */

@@ -145,7 +145,10 @@ async function answered(chat: Chat, request: PageRequest): Promise<PageResults[P
       return { matches: findIn(chat.conversation.rows, request.query, request.caseSensitive) };
     case "prompts": {
       const prompts = chat.conversation.rows.flatMap((row) => (row.kind === "prompt" ? [asSentAgain(row)] : []));
-      return { prompts: [...new Set(prompts.reverse())].slice(0, ROWS_PER_PAGE) };
+      // Of those with the same text the newest, and all in the order of the newest.
+      const byText = new Map(prompts.map((prompt) => [prompt.text, prompt]));
+      const texts = [...new Set(prompts.map(({ text }) => text).reverse())].slice(0, ROWS_PER_PAGE);
+      return { prompts: texts.flatMap((text) => byText.get(text) ?? []) };
     }
     case "compressions":
       return chat.info

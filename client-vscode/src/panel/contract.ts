@@ -15,10 +15,10 @@ export type {
   OtherChat,
   PanelSettings,
   PanelState,
-  PastedRange,
   QueuedPrompt,
   ScrollAnchor,
 } from "./state.js";
+export type { PastedRange, Written } from "./written.js";
 export type { AnswerState, CompressionAction, DividerState } from "./statuses.js";
 export type { AsksView, ChangedFile, Mode, QuestionView, RuleView, Task, ToolRow, WorkView } from "./tools.js";
 export type { FromPage, PageRequest } from "./fromPage.js";

@@ -4,9 +4,10 @@ import { STRATEGIES } from "./compressionWords.js";
 import { LONGEST_FACT, LONGEST_RULE } from "./limits.js";
 import { actionSchema } from "./rows.js";
 import { index, nameIn, text, word, type Of } from "./schema.js";
-import { pastedSchema, scrollSchema } from "./state.js";
+import { scrollSchema } from "./state.js";
 import { COMPRESSION_ACTIONS } from "./statuses.js";
 import { MODES } from "./tools.js";
+import { enclosedEntries } from "./written.js";
 
 const ruleState = v.picklist(["proposed", "inForce", "released"]);
 
@@ -79,15 +80,20 @@ const fromPageSchema = v.variant("type", [
    * What is typed, debounced, at once on blur; where the reader is; and what of the text is shown as attachments. `draft` is the number
    * that came with the text that stood there first: what was typed belongs to that chat, whichever the host shows by now.
    */
-  post("draft", { draft: v.number(), text, scroll: scrollSchema, pasted: v.exactOptional(v.array(pastedSchema)) }),
+  post("draft", { draft: v.number(), text, scroll: scrollSchema, ...enclosedEntries }),
   post("focus", { focused: v.boolean() }),
   /** `now` ends what runs and goes ahead of the queue; else a prompt that comes while something runs is queued. */
   /** `steer` sends it into the turn that runs. */
-  post("send", { text, now: v.exactOptional(v.boolean()), steer: v.exactOptional(v.boolean()) }),
+  post("send", { text, ...enclosedEntries, now: v.exactOptional(v.boolean()), steer: v.exactOptional(v.boolean()) }),
   post("stop", {}),
   post("action", { action: v.object({ ...actionSchema.entries, label: word, argument: v.exactOptional(word) }) }),
   post("chip", { uri: word, included: v.boolean() }),
-  post("queue", { do: v.picklist(["edit", "sendNow", "remove"]), id: word, text: v.exactOptional(text) }),
+  post("queue", {
+    do: v.picklist(["edit", "sendNow", "remove"]),
+    id: word,
+    text: v.exactOptional(text),
+    ...enclosedEntries,
+  }),
   post("model", { name: word }),
   post("code", { do: v.picklist(["copy", "insert", "apply"]), text, language: word }),
   post("copy", { text }),

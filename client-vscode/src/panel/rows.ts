@@ -4,6 +4,7 @@ import { commandUse, compressionResult, constraint, selectionCut, textExtent, us
 import { nameIn, type Of } from "./schema.js";
 import { ANSWER_STATES, DIVIDER_STATES, NOTICE_LEVELS, PROMPT_OUTCOMES } from "./statuses.js";
 import { steerSchema, toolSchema } from "./tools.js";
+import { enclosedEntries } from "./written.js";
 
 export const actionSchema = v.object({
   id: v.picklist([
@@ -88,6 +89,7 @@ const promptSchema = v.object({
   kind: v.literal("prompt"),
   turnId: v.string(),
   text: v.string(),
+  ...enclosedEntries,
   receipt: v.exactOptional(receiptSchema),
   outcome: v.exactOptional(nameIn(PROMPT_OUTCOMES)),
   /** The slash command that it is; `text` is what was typed. */

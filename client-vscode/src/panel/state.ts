@@ -5,6 +5,7 @@ import { errorSchema } from "./rows.js";
 import { nameIn, type Of } from "./schema.js";
 import { NOTICE_LEVELS } from "./statuses.js";
 import { workSchema } from "./tools.js";
+import { enclosedEntries } from "./written.js";
 
 const daemonSchema = v.variant("kind", [
   v.object({ kind: v.literal("starting"), detail: v.string() }),
@@ -40,7 +41,7 @@ const chipSchema = v.object({
 /** An open file as the next prompt would take it along. */
 export type Chip = Of<typeof chipSchema>;
 
-const queuedPromptSchema = v.object({ id: v.string(), text: v.string() });
+const queuedPromptSchema = v.object({ id: v.string(), text: v.string(), ...enclosedEntries });
 
 export type QueuedPrompt = Of<typeof queuedPromptSchema>;
 
@@ -148,14 +149,6 @@ export const scrollSchema = v.union([
   v.literal("end"),
   v.object({ rowId: v.string(), offset: v.pipe(v.number(), v.finite()) }),
 ]);
-
-/** A pasted text that the composer shows as an attachment: where it stands in the draft, characters. */
-export const pastedSchema = v.object({
-  start: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-  length: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
-});
-
-export type PastedRange = Of<typeof pastedSchema>;
 
 /** Where the reader was: an offset in px below the top of a row, or at the end. */
 export type ScrollAnchor = Of<typeof scrollSchema>;

@@ -23,7 +23,8 @@ import {
 import type { PageRequest } from "./fromPage.js";
 import { errorSchema, rowSchema } from "./rows.js";
 import type { Of } from "./schema.js";
-import { pastedSchema, scrollSchema, stateSchema } from "./state.js";
+import { scrollSchema, stateSchema } from "./state.js";
+import { enclosedEntries } from "./written.js";
 
 const commandSchema = v.variant("do", [
   v.object({ do: v.literal("focusComposer") }),
@@ -37,7 +38,7 @@ const commandSchema = v.variant("do", [
     do: v.literal("setDraft"),
     draft: v.number(),
     text: v.string(),
-    pasted: v.exactOptional(v.array(pastedSchema)),
+    ...enclosedEntries,
   }),
   v.object({ do: v.literal("find") }),
   v.object({ do: v.literal("openMeter") }),
@@ -78,7 +79,7 @@ const toPageSchema = v.variant("type", [
         draft: v.number(),
         text: v.string(),
         scroll: scrollSchema,
-        pasted: v.exactOptional(v.array(pastedSchema)),
+        ...enclosedEntries,
       }),
     ),
     /** Strings of the interface in the person's language, by their English text; empty for English. */
@@ -138,7 +139,7 @@ const resultSchemas = {
   find: v.object({
     matches: v.array(v.object({ row: v.number(), rowId: v.string(), start: v.number(), length: v.number() })),
   }),
-  prompts: v.object({ prompts: v.array(v.string()) }),
+  prompts: v.object({ prompts: v.array(v.object({ text: v.string(), ...enclosedEntries })) }),
   compressions: compressionList,
 } as const satisfies Readonly<Record<PageRequest["do"], v.GenericSchema>>;
 

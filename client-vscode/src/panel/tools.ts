@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { nameIn, type Of } from "./schema.js";
 import { TOOL_STATES } from "./statuses.js";
+import { enclosedEntries } from "./written.js";
 
 /** What a kind of tool is drawn with, and whether neighbours of it are put together once they are done. */
 export const TOOL_KINDS = {
@@ -173,7 +174,12 @@ export const toolSchema = v.object({
 export type ToolRow = Of<typeof toolSchema>;
 
 /** A prompt that was sent to the running turn. */
-export const steerSchema = v.object({ text: v.string(), at: v.number(), id: v.exactOptional(v.string()) });
+export const steerSchema = v.object({
+  text: v.string(),
+  ...enclosedEntries,
+  at: v.number(),
+  id: v.exactOptional(v.string()),
+});
 
 export type Steer = Of<typeof steerSchema>;
 

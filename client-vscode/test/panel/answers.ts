@@ -310,7 +310,12 @@ export const answers: PageResults = {
       { row: 1, rowId: "a:t1", start: 4, length: 4 },
     ],
   },
-  prompts: { prompts: ["Why does the tokenizer drop the last line?", "Explain the parser\nin three sentences"] },
+  prompts: {
+    prompts: [
+      { text: "Why does the tokenizer drop the last line?" },
+      { text: "Explain the parser\nin three sentences" },
+    ],
+  },
   compressions: {
     compressions: [
       {

@@ -56,7 +56,8 @@ function sendPrompt(shell: Shell, text: string, steers: boolean): true {
     shell.sending.value = shell.total.peek();
   }
   if (steers) shell.announce(t("Sent to the answer that is being made"));
-  shell.line.send({ type: "send", text, ...(steers ? { steer: true } : {}) });
+  const enclosed = text === shell.prompt ? shell.enclosed : {};
+  shell.line.send({ type: "send", text, ...enclosed, ...(steers ? { steer: true } : {}) });
   return true;
 }
 

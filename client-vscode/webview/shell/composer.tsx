@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { PanelState } from "../../src/panel/contract.js";
+import type { PanelState, PastedRange } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { stop, submit } from "./actions.js";
 import { Chips } from "./chips.js";
@@ -42,8 +42,8 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
     const element = area.current;
     if (element !== null) setCaret(element.selectionStart === element.selectionEnd ? element.selectionEnd : undefined);
   };
-  const setText = (prompt: string) => {
-    const next = shell.folded(prompt);
+  const setText = (prompt: string, pasted: readonly PastedRange[] = []) => {
+    const next = shell.folded(prompt, pasted);
     shell.draft.value = next;
     const element = area.current;
     if (element === null) return;

@@ -4,12 +4,10 @@
  * No DOM is touched.
  */
 import type { PastedRange } from "../../src/panel/contract.js";
+import { fitting, lineCount } from "../../src/panel/written.js";
 import { t } from "../strings.js";
 import type { Replacement } from "./mention.js";
 import { formatCount } from "./numbers.js";
-
-/** A pasted text with more than either is an attachment: it would fill the composer, and each key in it costs a layout of all of it. */
-export const LONG_PASTE = { characters: 2_000, lines: 40 } as const;
 
 /** Texts that are kept for undo and for prompts that come back, characters in all; what stands in the composer is kept whatever it takes. */
 const MOST_KEPT = 16_000_000;
@@ -35,17 +33,6 @@ export interface PlacedPaste {
 export interface Span {
   readonly start: number;
   readonly end: number;
-}
-
-export function isLongPaste(text: string): boolean {
-  return text.length > LONG_PASTE.characters || lineCount(text) > LONG_PASTE.lines;
-}
-
-/** Lines as an editor's status counts them, but for an empty last one. */
-function lineCount(text: string): number {
-  let count = text.endsWith("\n") ? 0 : 1;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count += 1;
-  return count;
 }
 
 export class Pastes {
@@ -100,10 +87,10 @@ export class Pastes {
     // What looks like a marker in it was written so: it means itself.
     for (const marker of this.#known.keys()) if (full.includes(marker)) this.#known.delete(marker);
     this.#expanded = { shown: "", full: "" };
-    const fitting = ranges.length > 0 ? fit(full, ranges) : this.#found(full);
+    const found = ranges.length > 0 ? fitting(full, ranges) : this.#found(full);
     let shown = "";
     let at = 0;
-    for (const { start, length } of fitting) {
+    for (const { start, length } of found) {
       shown += full.slice(at, start);
       shown += this.add(full.slice(start, start + length), `${shown}\n${full}`, locale).marker;
       at = start + length;
@@ -134,8 +121,7 @@ export class Pastes {
   }
 
   #made(text: string, shown: string, locale: string): Paste {
-    const count = lineCount(text);
-    const lines = count === 1 ? t("1 line") : t("{0} lines", formatCount(count, locale));
+    const lines = linesText(text, locale);
     for (;;) {
       const name = t("Pasted text {0}", (this.#lastNumber += 1));
       const marker = `[${name}: ${lines}]`;
@@ -157,21 +143,17 @@ export class Pastes {
   }
 }
 
+/** `1,200 lines` */
+export function linesText(text: string, locale: string): string {
+  const count = lineCount(text);
+  return count === 1 ? t("1 line") : t("{0} lines", formatCount(count, locale));
+}
+
 /** Where `part` begins in `text`, without overlaps. */
 function places(text: string, part: string): number[] {
   const found: number[] = [];
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) found.push(at);
   return found;
-}
-
-/** The ranges that a prompt can have: what was kept may be of another one. */
-function fit(full: string, ranges: readonly PastedRange[]): readonly PastedRange[] {
-  let at = 0;
-  return ranges.filter(({ start, length }) => {
-    const fits = start >= at && length > 0 && start + length <= full.length;
-    if (fits) at = start + length;
-    return fits;
-  });
 }
 
 /** What Backspace or Delete takes away at the caret, if that is a marker: half of one would mean nothing. */

@@ -2,12 +2,13 @@
 import type { RefObject } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { LONGEST_TEXT } from "../../src/panel/limits.js";
+import { isLongPaste } from "../../src/panel/written.js";
 import { t } from "../strings.js";
 import { refuseLong } from "./actions.js";
 import { carriesFiles } from "./drop.js";
 import { isComposing } from "./keymap.js";
 import { formatBytes } from "./numbers.js";
-import { besideMarker, isLongPaste, markerDeletion, type Paste, type Span } from "./pastes.js";
+import { besideMarker, markerDeletion, type Paste, type Span } from "./pastes.js";
 import { useShell, type Shell } from "./shell.js";
 import { replaceText } from "./textEdit.js";
 

@@ -1,7 +1,9 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { PanelState, QueuedPrompt } from "../../src/panel/contract.js";
+import { enclosedIn, piecesOf } from "../../src/panel/written.js";
 import { t } from "../strings.js";
 import { IconButton } from "./iconButton.js";
+import { linesText } from "./pastes.js";
 import { queueEditCommand } from "./keymap.js";
 import { previousPrompt, savedText, type QueueEdit } from "./queueEditing.js";
 import { useShell } from "./shell.js";
@@ -40,6 +42,10 @@ function clipped(text: string, characters: number): string {
 function QueueItem({ prompt, panel }: { readonly prompt: QueuedPrompt; readonly panel: PanelState }) {
   const shell = useShell();
   const taken = hindranceOfTaken(panel);
+  const { locale } = panel.settings;
+  const text = piecesOf(prompt)
+    .map((piece) => (piece.isPasted ? `[${t("Pasted text")}: ${linesText(piece.text, locale)}]` : piece.text))
+    .join("");
   const run = (what: "sendNow" | "remove") => () => {
     if (what === "sendNow" && taken !== undefined) {
       shell.announce(taken, true);
@@ -50,8 +56,8 @@ function QueueItem({ prompt, panel }: { readonly prompt: QueuedPrompt; readonly 
   };
   return (
     <>
-      <span class="queued-text" dir="auto" title={clipped(prompt.text, 1_000)}>
-        {clipped(prompt.text.trimStart(), 300)}
+      <span class="queued-text" dir="auto" title={clipped(text, 1_000)}>
+        {clipped(text.trimStart(), 300)}
       </span>
       <span class="queued-actions">
         <IconButton
@@ -91,7 +97,8 @@ function QueueEditor({ edit, panel }: { readonly edit: QueueEdit; readonly panel
   const save = () => {
     const text = savedText(edit);
     if (text !== undefined) {
-      shell.line.send({ type: "queue", do: "edit", id: edit.id, text });
+      const enclosed = enclosedIn({ pasted: shell.pastes.ranges(text) });
+      shell.line.send({ type: "queue", do: "edit", id: edit.id, text: shell.pastes.expanded(text), ...enclosed });
       shell.announce(t("Queued prompt changed"));
     }
   };

@@ -3,6 +3,7 @@ import { batch, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Action, ErrorView, PanelState, PastedRange, QueuedPrompt } from "../../src/panel/contract.js";
+import { enclosedIn, type Enclosed } from "../../src/panel/written.js";
 import { MODES } from "../../src/panel/tools.js";
 import type { SlashCommandInfo } from "../../src/protocol.gen.js";
 import { CallError } from "../bridge.js";
@@ -93,6 +94,11 @@ export class Shell {
   /** What the draft means: the prompt that would be sent. */
   get prompt(): string {
     return this.pastes.expanded(this.draft.peek());
+  }
+
+  /** What of it was not typed. */
+  get enclosed(): Enclosed {
+    return enclosedIn({ pasted: this.pastes.ranges(this.draft.peek()) });
   }
 
   /** Puts a prompt into the composer. Of what was pasted in it, what is told or known is shown as attachments. */
@@ -191,7 +197,8 @@ export class Shell {
   }
 
   editQueued(prompt: QueuedPrompt | undefined): void {
-    this.queueEdit.value = prompt === undefined ? undefined : beginEdit(prompt);
+    this.queueEdit.value =
+      prompt === undefined ? undefined : beginEdit({ ...prompt, text: this.folded(prompt.text, prompt.pasted) });
   }
 
   #reconcileQueue(queue: readonly QueuedPrompt[]): void {
@@ -202,7 +209,7 @@ export class Shell {
       this.focusComposer();
     }
     if (rescued === undefined) return;
-    this.draft.value = withRescued(this.draft.peek(), this.folded(rescued));
+    this.draft.value = withRescued(this.draft.peek(), rescued);
     this.announce(t("The queued prompt was sent before your change was saved. Your text is in the composer."), true);
   }
 

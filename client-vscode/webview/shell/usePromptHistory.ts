@@ -1,12 +1,16 @@
 import { useEffect, useRef } from "preact/hooks";
+import type { PastedRange } from "../../src/panel/contract.js";
 import { PromptHistory } from "./promptHistory.js";
 import { useShell } from "./shell.js";
+
+/** Puts a prompt into the composer, and what of it was pasted as attachments. */
+type Show = (text: string, pasted?: readonly PastedRange[]) => void;
 
 export interface RecalledPrompts {
   isRecalled(text: string): boolean;
   /** Calls `show` with the next older prompt, if there is one: later, if the prompts have to be asked for first. */
-  older(current: string, show: (text: string) => void): void;
-  newer(current: string, show: (text: string) => void): void;
+  older(current: string, show: Show): void;
+  newer(current: string, show: Show): void;
   /** After sending: the prompts are asked for anew with the next ↑. */
   rest(): void;
 }
@@ -27,8 +31,8 @@ export function usePromptHistory(): RecalledPrompts {
     shell.written = (prompt) => ofDraft().history.written(prompt);
   }, [shell]);
 
-  const show = (text: string | undefined, into: (text: string) => void) => {
-    if (text !== undefined) into(text);
+  const show = (text: string | undefined, into: Show) => {
+    if (text !== undefined) into(text, ofDraft().pasted.get(text));
   };
   return {
     isRecalled: (text) => ofDraft().history.isRecalled(text),
@@ -45,7 +49,8 @@ export function usePromptHistory(): RecalledPrompts {
           mine.loading = false;
           // Meanwhile another chat was opened, or something was typed: then the key is out of date.
           if (ofDraft() !== mine) return;
-          mine.history.load(prompts);
+          mine.history.load(prompts.map(({ text }) => text));
+          mine.pasted = new Map(prompts.flatMap(({ text, pasted }) => (pasted ? [[text, pasted]] : [])));
           mine.loaded = true;
           if (shell.prompt === current) show(mine.history.older(current), into);
         },
@@ -64,4 +69,10 @@ export function usePromptHistory(): RecalledPrompts {
   };
 }
 
-const recalledIn = (draft: number) => ({ draft, history: new PromptHistory(), loaded: false, loading: false });
+const recalledIn = (draft: number) => ({
+  draft,
+  history: new PromptHistory(),
+  pasted: new Map<string, readonly PastedRange[]>(),
+  loaded: false,
+  loading: false,
+});

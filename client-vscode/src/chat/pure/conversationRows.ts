@@ -1,5 +1,5 @@
 /** The rows of one conversation, by their index and by their id, with the ones that are under way. Every change gets a version. */
-import type { AnswerRow, DividerRow, NoticeRow, PromptRow, Row, ToolRow } from "../../panel/contract.js";
+import type { AnswerRow, DividerRow, NoticeRow, PromptRow, Row, ToolRow, Written } from "../../panel/contract.js";
 import type { CompressionResult, CompressionStatusReport, Constraint, UnfinishedTurn } from "../../protocol.gen.js";
 import { answerLook, dividerLook } from "../../panel/statuses.js";
 import { settled, type UnversionedRow } from "./history.js";
@@ -173,12 +173,12 @@ export class ConversationRows {
   }
 
   /** A prompt on its way: shown at once, and joined with its turn when the daemon announces it. Returns the local turn's id. */
-  send(text: string, model: string): string {
+  send(prompt: Written, model: string): string {
     this.settleFailures();
     this.#locals += 1;
     const turnId = `local-${this.#locals}`;
     const time = this.now();
-    this.add({ kind: "prompt", id: `p:${turnId}`, turnId, text, time });
+    this.add({ kind: "prompt", id: `p:${turnId}`, turnId, ...prompt, time });
     this.add({
       kind: "answer",
       id: `a:${turnId}`,

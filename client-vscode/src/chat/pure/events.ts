@@ -1,12 +1,12 @@
 /** What each event of the daemon does to the rows. */
-import type { AnswerRow, Receipt } from "../../panel/contract.js";
+import type { AnswerRow, Receipt, Written } from "../../panel/contract.js";
 import type { EventParams, OutputsMasked, Usage } from "../../protocol.gen.js";
 import type { ConversationRows } from "./conversationRows.js";
 import { budgetUsed } from "./budgetNotices.js";
 import { compressionConcluded, rowBelow } from "./compressionEvents.js";
 import { cancelledBy } from "./cutShort.js";
 import { errorView } from "./faults.js";
-import { visibleText } from "./history.js";
+import { writtenIn } from "./history.js";
 import { agentActivity } from "./agentEvents.js";
 import { hookRan } from "./hookNotices.js";
 import { loopDetected } from "./loopNotices.js";
@@ -28,7 +28,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     case "turnStarted":
       if (event.steerId != null) withoutSteer(chat, event.steerId);
       beginTurn(chat, turn);
-      open(chat, turn, visibleText(event.prompt), time);
+      open(chat, turn, writtenIn(event.prompt), time);
       chat.change(`a:${turn}`, "answer", { state: "sending", model: event.model, since: time });
       return;
     case "waitingForSlot":
@@ -69,7 +69,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     case "promptSteered": {
       const row = chat.answer(turn);
       const id = event.steerId ? { id: event.steerId } : {};
-      const steer = { text: visibleText(event.prompt), at: row?.text.length ?? 0, ...id };
+      const steer = { ...writtenIn(event.prompt), at: row?.text.length ?? 0, ...id };
       if (row) chat.change(row.id, "answer", { steers: [...(row.steers ?? []), steer] });
       return;
     }
@@ -208,18 +208,19 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
 }
 
 /** The rows of a turn, those of a prompt on its way if it is ours. */
-function open(chat: ConversationRows, turnId: string, text: string | undefined, time: number): void {
+function open(chat: ConversationRows, turnId: string, prompt: Written | undefined, time: number): void {
   if (chat.answer(turnId)) return;
+  const text = prompt?.text;
   const ours = chat.unsent;
   const sent = ours && chat.prompt(ours.turnId)?.text.trim();
   if (ours && (text === undefined || sent === text.trim() || sent === `/${text.trim()}`)) {
     chat.adopt(ours.turnId, turnId);
     // Of the two slashes that a prompt may begin with the daemon takes one off.
-    if (text !== undefined && sent !== text.trim()) chat.change(`p:${turnId}`, "prompt", { text });
+    if (text !== undefined && sent !== text.trim()) chat.change(`p:${turnId}`, "prompt", prompt ?? {});
     return;
   }
   chat.settleFailures();
-  chat.add({ kind: "prompt", id: `p:${turnId}`, turnId, text: text ?? "", time });
+  chat.add({ kind: "prompt", id: `p:${turnId}`, turnId, ...(prompt ?? { text: "" }), time });
   chat.add({
     kind: "answer",
     id: `a:${turnId}`,

@@ -1,9 +1,20 @@
 /** From a session's transcript, as the daemon lists it, to rows. */
-import type { AnswerRow, DividerRow, ErrorView, HiddenRun, PromptRow, Receipt, Row } from "../../panel/contract.js";
+import type {
+  AnswerRow,
+  DividerRow,
+  ErrorView,
+  HiddenRun,
+  PromptRow,
+  Receipt,
+  Row,
+  Written,
+} from "../../panel/contract.js";
+import { enclosedIn } from "../../panel/written.js";
 import type { CompressionInfo, Constraint, HistoryItem, Usage } from "../../protocol.gen.js";
 import { COMPRESSION_STATES } from "../../panel/statuses.js";
 import { outcomeOf, unanswered, withShown, type Dated, type UnversionedRow } from "./cutShort.js";
 import { keptByTurn } from "./kept.js";
+import { pastedIn, type Part } from "./promptParts.js";
 import { merged, NOTHING_SENT, receiptOf, withFiles } from "./receipts.js";
 import { callsOf, withResults } from "./toolHistory.js";
 import type { Words } from "./toolRows.js";
@@ -20,8 +31,6 @@ export interface Transcript {
   readonly discarded: ReadonlySet<string>;
 }
 
-type Part = Readonly<Record<string, unknown>>;
-
 /** Where the rows of a turn are, and what its answer has so far. */
 interface Turn {
   prompt?: number;
@@ -33,6 +42,11 @@ interface Turn {
 /** What a person or a model said in words: text parts that are no thoughts; media by their type. */
 export function visibleText(parts: readonly Part[]): string {
   return parts.map(textOf).join("");
+}
+
+/** A prompt as a person wrote it. */
+export function writtenIn(parts: readonly Part[]): Written {
+  return { text: visibleText(parts), ...enclosedIn({ pasted: pastedIn(parts) }) };
 }
 
 function textOf(part: Part): string {
@@ -119,7 +133,7 @@ export function rowsOf(
       if (row?.kind === "prompt") rows[turn.prompt ?? 0] = { ...row, receipt: merged(row.receipt, turn.receipt) };
     } else if (item.kind === "steer" || (item.kind === "prompt" && turn.answer !== undefined)) {
       const row = turn.answer === undefined ? undefined : rows[turn.answer];
-      const steer = { text: visibleText(ownParts(item)), at: row?.kind === "answer" ? row.text.length : 0 };
+      const steer = { ...writtenIn(ownParts(item)), at: row?.kind === "answer" ? row.text.length : 0 };
       if (row?.kind === "answer") rows[turn.answer ?? 0] = { ...row, steers: [...(row.steers ?? []), steer] };
       const prompt = turn.prompt === undefined ? undefined : rows[turn.prompt];
       const receipt = prompt?.kind === "prompt" ? withFiles(prompt.receipt, item, toPlace) : undefined;
@@ -172,7 +186,7 @@ function promptOf(
     kind: "prompt",
     id: `p:${turnId}`,
     turnId,
-    text: visibleText(ownParts(item)),
+    ...writtenIn(ownParts(item)),
     ...dated,
     ...(whole ? { receipt: whole } : {}),
     ...(item.command ? { command: item.command } : {}),

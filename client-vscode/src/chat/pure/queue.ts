@@ -1,5 +1,5 @@
 /** The prompts that wait for their turn. They are held here, and not in the daemon, so that they can be edited and survive a restart. */
-import type { QueuedPrompt } from "../../panel/contract.js";
+import type { QueuedPrompt, Written } from "../../panel/contract.js";
 import { QUEUE_LIMIT } from "../../panel/limits.js";
 
 /** Why nothing goes out by itself: the last answer ended badly, or the prompts were written in an earlier window. */
@@ -21,7 +21,7 @@ export class PromptQueue {
 
   /** Prompts of an earlier window, before those of this one; they wait for the person. */
   restore(prompts: readonly QueuedPrompt[]): void {
-    const restored = prompts.map(({ text }) => ({ id: this.#id(), text }));
+    const restored = prompts.map((prompt) => ({ ...prompt, id: this.#id() }));
     this.#prompts = [...restored, ...this.#prompts].slice(0, QUEUE_LIMIT);
     if (restored.length > 0) this.#held = "restored";
   }
@@ -32,15 +32,15 @@ export class PromptQueue {
   }
 
   /** False if the queue is full. */
-  add(text: string): boolean {
+  add(written: Written): boolean {
     if (this.#prompts.length >= QUEUE_LIMIT) return false;
-    this.#prompts = [...this.#prompts, { id: this.#id(), text }];
+    this.#prompts = [...this.#prompts, { id: this.#id(), ...written }];
     return true;
   }
 
-  edit(id: string, text: string): void {
-    if (text.trim() === "") this.remove(id);
-    else this.#prompts = this.#prompts.map((prompt) => (prompt.id === id ? { id, text } : prompt));
+  edit(id: string, written: Written): void {
+    if (written.text.trim() === "") this.remove(id);
+    else this.#prompts = this.#prompts.map((prompt) => (prompt.id === id ? { id, ...written } : prompt));
   }
 
   remove(id: string): QueuedPrompt | undefined {

@@ -1,7 +1,8 @@
 /** What survives a reload, an update, a crash: one small file per chat. */
 import * as v from "valibot";
 import type { Immutable } from "../../panel/schema.js";
-import { pastedSchema, scrollSchema } from "../../panel/state.js";
+import { scrollSchema } from "../../panel/state.js";
+import { enclosedIn, pastedSchema } from "../../panel/written.js";
 
 /** Most items of a list that are read. */
 const LONGEST_LIST = 1_000;
@@ -23,7 +24,14 @@ const savedDraftSchema = v.object({
   /** Where in the draft pasted texts stand that the composer shows as attachments. */
   pasted: listOf(pastedSchema, (range) => range),
   scroll: v.optional(v.fallback(scrollSchema, "end"), "end"),
-  queue: listOf(v.object({ text: v.string() }), ({ text }, index) => ({ id: `q${index}`, text })),
+  queue: listOf(
+    v.object({ text: v.string(), pasted: listOf(pastedSchema, (range) => range) }),
+    ({ text, ...enclosed }, index) => ({
+      id: `q${index}`,
+      text,
+      ...enclosedIn(enclosed),
+    }),
+  ),
   /** URIs of files that are excluded from what goes along. */
   excluded: listOf(v.string(), asItIs),
   /** The id of the compression that runs; empty if none does. */

@@ -106,7 +106,7 @@ describe("a turn that streams", () => {
 
   it("joins a prompt on its way with its turn, without a second row", () => {
     const told = new ScriptedEvents();
-    const local = told.chat.send("why?", "gemini-3-pro");
+    const local = told.chat.send({ text: "why?" }, "gemini-3-pro");
     expect(told.answer(local).state).toBe("sending");
     told.started("t1", "why?");
     expect(told.rows.map((row) => row.id)).toEqual(["p:t1", "a:t1"]);
@@ -114,7 +114,7 @@ describe("a turn that streams", () => {
 
   it("leaves a prompt on its way alone when somebody else's turn begins", () => {
     const told = new ScriptedEvents();
-    told.chat.send("mine", "m");
+    told.chat.send({ text: "mine" }, "m");
     told.started("t1", "somebody else's");
     expect(told.rows.map((row) => row.id)).toEqual(["p:local-1", "a:local-1", "p:t1", "a:t1"]);
   });

@@ -113,7 +113,7 @@ export class FakeDaemon implements DaemonPort {
   playTurns(): TurnPlay[] {
     const plays: TurnPlay[] = [];
     this.answers["gemini/chat"] = (params, token) => {
-      const play = new TurnPlay(this, `t${plays.length + 1}`, typeof params.prompt === "string" ? params.prompt : "");
+      const play = new TurnPlay(this, `t${plays.length + 1}`, params.prompt);
       plays.push(play);
       token?.onCancellationRequested(() => play.cancelled());
       return play.result;
@@ -163,14 +163,18 @@ export class FakeDaemon implements DaemonPort {
 /** One turn, as the daemon would play it. */
 export class TurnPlay {
   readonly result: Promise<ChatResult>;
+  readonly prompt: string;
+  readonly parts: readonly Readonly<Record<string, unknown>>[];
   #resolve: (result: ChatResult) => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
 
   constructor(
     private readonly daemon: FakeDaemon,
     readonly turnId: string,
-    readonly prompt: string,
+    sent: string | readonly Readonly<Record<string, unknown>>[],
   ) {
+    this.parts = typeof sent === "string" ? [{ text: sent }] : sent;
+    this.prompt = this.parts.map(({ text }) => (typeof text === "string" ? text : "")).join("");
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -178,8 +182,9 @@ export class TurnPlay {
   }
 
   /** `prompt` is what the daemon made of it. */
-  start(prompt = this.prompt): this {
-    this.daemon.emit({ type: "turnStarted", prompt: [{ text: prompt }], model: "gemini-3-pro" }, this.turnId);
+  start(prompt?: string): this {
+    const parts = prompt === undefined ? [...this.parts] : [{ text: prompt }];
+    this.daemon.emit({ type: "turnStarted", prompt: parts, model: "gemini-3-pro" }, this.turnId);
     return this;
   }
 
@@ -191,7 +196,7 @@ export class TurnPlay {
   complete(text = "Done."): void {
     this.daemon.sessions
       .get("s1")
-      ?.push(content("prompt", this.turnId, this.prompt), content("reply", this.turnId, text));
+      ?.push({ ...content("prompt", this.turnId, ""), parts: [...this.parts] }, content("reply", this.turnId, text));
     this.daemon.emit({ type: "turnCompleted", finishReason: "STOP", usage: USAGE, durationMs: 1 }, this.turnId);
     this.answer({ text });
   }

@@ -98,7 +98,7 @@ describe("going on", () => {
 
   it("lets what is queued wait if it fails again", async () => {
     const { chat, daemon } = await failed();
-    chat.queue.add("Next.");
+    chat.queue.add({ text: "Next." });
     daemon.answers["gemini/chat/resume"] = () => Promise.reject(new Error("gone"));
     await expect(chat.prompts.goOn()).rejects.toThrow("gone");
     expect(chat.queue.held).toBe("ended");

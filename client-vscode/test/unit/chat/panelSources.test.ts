@@ -97,8 +97,8 @@ describe("errors", () => {
 describe("the queue", () => {
   it("gives prompts in their order, and none while it is held", () => {
     const queue = new PromptQueue();
-    queue.add("a");
-    queue.add("b");
+    queue.add({ text: "a" });
+    queue.add({ text: "b" });
     expect(queue.take()?.text).toBe("a");
     queue.hold();
     expect(queue.take()).toBeUndefined();
@@ -108,18 +108,18 @@ describe("the queue", () => {
 
   it("takes no more than the daemon would", () => {
     const queue = new PromptQueue();
-    const taken = Array.from({ length: QUEUE_LIMIT + 1 }, (_, index) => queue.add(String(index)));
+    const taken = Array.from({ length: QUEUE_LIMIT + 1 }, (_, index) => queue.add({ text: String(index) }));
     expect(taken.at(-1)).toBe(false);
     expect(queue.prompts).toHaveLength(QUEUE_LIMIT);
   });
 
   it("edits in place, and removes what was emptied", () => {
     const queue = new PromptQueue();
-    queue.add("a");
-    queue.add("b");
+    queue.add({ text: "a" });
+    queue.add({ text: "b" });
     const [first, second] = queue.prompts;
-    queue.edit(first?.id ?? "", "A");
-    queue.edit(second?.id ?? "", "  ");
+    queue.edit(first?.id ?? "", { text: "A" });
+    queue.edit(second?.id ?? "", { text: "  " });
     expect(queue.prompts.map(({ text }) => text)).toEqual(["A"]);
   });
 

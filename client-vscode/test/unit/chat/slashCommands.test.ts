@@ -33,9 +33,9 @@ describe("a prompt that was a slash command", () => {
   });
 
   it("is a command when it is sent again, where a text with a slash stays a text", () => {
-    expect(asSentAgain({ text: "/git:review it", command })).toBe("/git:review it");
-    expect(asSentAgain({ text: "/review it", command })).toBe("/review it");
-    expect(asSentAgain({ text: "/review it" })).toBe("//review it");
+    expect(asSentAgain({ text: "/git:review it", command })).toEqual({ text: "/git:review it" });
+    expect(asSentAgain({ text: "/review it", command })).toEqual({ text: "/review it" });
+    expect(asSentAgain({ text: "/review it" })).toEqual({ text: "//review it" });
   });
 
   it("reaches the page with its row", () => {

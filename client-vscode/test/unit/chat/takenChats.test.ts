@@ -42,7 +42,7 @@ it("what happens to a chat that is not shown changes nothing here", async () => 
 });
 
 it("prompts that wait in it wait on", async () => {
-  made.chat.queue.add("the next one");
+  made.chat.queue.add({ text: "the next one" });
   held(4711);
   made.daemon.take("s1");
   await vi.waitFor(() => expect(made.chat.isReadOnly).toBe(true));

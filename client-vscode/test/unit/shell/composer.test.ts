@@ -226,7 +226,7 @@ describe("earlier prompts", () => {
     panel.prompt.focus();
     await panel.press("ArrowUp");
     await panel.type("typed meanwhile");
-    panel.host.questions[0]?.settle({ prompts: ["old"] });
+    panel.host.questions[0]?.settle({ prompts: [{ text: "old" }] });
     await panel.pass(advance, 0);
     expect(panel.prompt.value).toBe("typed meanwhile");
   });

@@ -1,7 +1,8 @@
 /** Long texts that were pasted: what stands for them, and what the prompt is. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { besideMarker, isLongPaste, LONG_PASTE, markerDeletion, Pastes } from "../../../webview/shell/pastes.js";
+import { isLongPaste, LONG_PASTE } from "../../../src/panel/written.js";
+import { besideMarker, markerDeletion, Pastes } from "../../../webview/shell/pastes.js";
 
 const log = (lines: number, name = "line") => Array.from({ length: lines }, (_, at) => `${name} ${at}`).join("\n");
 

@@ -26,7 +26,8 @@ describe("a long text that is pasted", () => {
     expect(panel.get("button", /^Pasted text 1/).textContent).toContain("1,200 lines");
     expect(panel.shell.polite.value.text).toContain("Attached: Pasted text 1, 1,200 lines");
     await panel.press("Enter");
-    expect(sends()).toEqual([{ type: "send", text: `see ${text} please` }]);
+    const pasted = [{ start: 4, length: text.length }];
+    expect(sends()).toEqual([{ type: "send", text: `see ${text} please`, pasted }]);
     expect(panel.prompt.value).toBe("");
     expect(panel.has("button", /^Pasted text/)).toBe(false);
   });
@@ -54,13 +55,15 @@ describe("a long text that is pasted", () => {
     panel.prompt.setSelectionRange(0, 0);
     panel.prompt.focus();
     await panel.press("ArrowUp");
-    panel.host.questions.at(-1)?.settle({ prompts: [`sent: ${text}`] });
+    panel.host.questions
+      .at(-1)
+      ?.settle({ prompts: [{ text: `sent: ${text}`, pasted: [{ start: 6, length: text.length }] }] });
     await panel.pass(advance, 0);
     expect(panel.prompt.value).toBe(`sent: ${marker}`);
     await panel.press("ArrowDown");
     expect(panel.prompt.value).toBe(`a ${marker}`);
     await panel.press("Enter");
-    expect(sends()).toEqual([{ type: "send", text: `a ${text}` }]);
+    expect(sends()).toEqual([{ type: "send", text: `a ${text}`, pasted: [{ start: 2, length: text.length }] }]);
   });
 
   it("comes back as it was in a page that has just begun", async () => {

@@ -20,11 +20,13 @@ import {
 describe("a prompt", () => {
   const log = Array.from({ length: 4_000 }, (_, line) => `line ${line}: something was logged here`).join("\n");
 
-  it("that is long shows its beginning, and all of it to who asks", () => {
+  it("that is long shows how it begins and ends, and all of it to who asks", () => {
     show(promptRow(1, log), answerRow(1, "Yes."));
     const text = (): string => article("You").querySelector(".prompt-text")?.textContent ?? "";
     expect(text().length).toBeLessThan(2_000);
-    expect(log.startsWith(text().replace(/ …$/, ""))).toBe(true);
+    const [start = "", end = ""] = text().split(" …\n… ");
+    expect([start, end].every((part) => part.length > 100)).toBe(true);
+    expect(log.startsWith(start) && log.endsWith(end)).toBe(true);
     press("Show all 146,889 characters");
     expect(text()).toBe(log);
     press("Show less");
@@ -37,6 +39,23 @@ describe("a prompt", () => {
     show(promptRow(1, "Why?\nSay it in short."));
     expect(article("You").querySelector(".prompt-text")?.textContent).toBe("Why?\nSay it in short.");
     expect(article("You").querySelector("[aria-expanded]")?.closest("[hidden]")).not.toBe(null);
+  });
+
+  it("shows what was typed, and what was pasted as in the composer: it opens in an editor", () => {
+    const text = `Look: ${log}\n\nWhat went wrong?`;
+    const pasted = [{ start: 6, length: log.length }];
+    show({ ...promptRow(1, text), pasted }, answerRow(1, "Yes."));
+    const shown = (): string => article("You").querySelector(".prompt-text")?.textContent ?? "";
+    expect(shown()).toBe("Look: [Pasted text 1: 4,000 lines]\n\nWhat went wrong?");
+    press("[Pasted text 1: 4,000 lines]");
+    expect(sent).toEqual([{ type: "read", name: "Pasted text 1.txt", text: log }]);
+    transcript.revealMatch({ row: 0, rowId: "p:t1", start: text.indexOf("What went"), length: 9 });
+    expect(shown()).toContain("[Pasted text 1");
+    transcript.revealMatch({ row: 0, rowId: "p:t1", start: text.indexOf("line 7:"), length: 6 });
+    expect(shown()).toBe(text);
+    press("Show less");
+    press("Copy", article("You"));
+    expect(sent.at(-1)).toEqual({ type: "copy", text });
   });
 
   it("is unfolded by the find bar where the match is in what was folded", () => {

@@ -6,6 +6,7 @@ import type { AnswerRow } from "../../../src/panel/contract.js";
 import { element } from "../element.js";
 import { MarkdownView, type Extent } from "../markdown/markdownView.js";
 import { codeNodes } from "../markdown/bidi.js";
+import { foldedNodes } from "./folding.js";
 import type { RowContext } from "./rowView.js";
 import { ToolList } from "./toolList.js";
 
@@ -95,15 +96,19 @@ function take(stretch: Stretch, now: string): void {
   else markdown.restart(now);
 }
 
-function showSteers(target: HTMLElement, steers: readonly Steer[], { language }: RowContext): void {
+function showSteers(target: HTMLElement, steers: readonly Steer[], context: RowContext): void {
   if (target.childElementCount === steers.length) return;
   target.replaceChildren(
-    ...steers.map(({ text }) =>
+    ...steers.map((steer) =>
       element(
         "div",
         { class: "steer" },
-        element("span", { class: "row-note" }, language.t("You, meanwhile")),
-        element("div", { class: "prompt-text", dir: "auto" }, ...codeNodes(text)),
+        element("span", { class: "row-note" }, context.language.t("You, meanwhile")),
+        element(
+          "div",
+          { class: "prompt-text", dir: "auto" },
+          ...(steer.pasted === undefined ? codeNodes(steer.text) : foldedNodes(steer, context)),
+        ),
       ),
     ),
   );

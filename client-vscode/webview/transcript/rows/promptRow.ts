@@ -3,7 +3,7 @@ import { PROMPT_OUTCOMES } from "../../../src/panel/statuses.js";
 import { button, element, setAttribute, setText } from "../element.js";
 import { countText, plural, timeText, type Language } from "../texts.js";
 import { buttonLine, copyText } from "./buttons.js";
-import { beginning } from "./folding.js";
+import { foldedNodes, isFolded } from "./folding.js";
 import { FoldingMenu } from "./foldingMenu.js";
 import { receiptDetails } from "./receipt.js";
 import { RuleLines } from "./rules.js";
@@ -46,6 +46,7 @@ export class PromptView implements RowView {
   readonly #goBack: HTMLButtonElement;
   #row: RowOf<"prompt">;
   #isUnfolded = false;
+  #shownText = "";
   #shownReceipt: PromptRow["receipt"];
   readonly #command = element("div");
   #shownCommand: PromptRow["command"];
@@ -109,7 +110,7 @@ export class PromptView implements RowView {
   }
 
   showPlace(offset: number): void {
-    if (offset >= beginning(this.#row.text).length) this.#setUnfolded(true);
+    if (isFolded(this.#row, offset)) this.#setUnfolded(true);
   }
 
   #toggle(): void {
@@ -123,11 +124,17 @@ export class PromptView implements RowView {
   }
 
   #showText(): void {
-    const { text } = this.#row;
+    const { text, pasted } = this.#row;
     const { t, locale } = this.#context.language;
-    const start = beginning(text);
-    this.#fold.hidden = start === text;
-    setText(this.#text, this.#isUnfolded || start === text ? text : `${start} …`);
+    this.#fold.hidden = !isFolded(this.#row);
+    const shown = JSON.stringify([this.#isUnfolded, text, pasted]);
+    // The same nodes again: a selection in them would be lost.
+    if (shown !== this.#shownText) {
+      this.#shownText = shown;
+      this.#text.replaceChildren(
+        ...(this.#isUnfolded ? [document.createTextNode(text)] : foldedNodes(this.#row, this.#context)),
+      );
+    }
     setText(
       this.#fold,
       this.#isUnfolded ? t("Show less") : t("Show all {0} characters", countText(text.length, locale)),

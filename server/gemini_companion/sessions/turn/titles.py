@@ -25,6 +25,8 @@ TITLE_CHARACTERS: Final = 80
 
 _SHOWN_CONTENTS: Final = 20
 _SHOWN_CHARACTERS: Final = 500
+_PASTED_CHARACTERS: Final = 2_000
+_PASTED_LINES: Final = 40
 _PROMPTS_BEFORE: Final = 20
 """Prompts ahead of a title that show what it was made of: no more contents than its model was shown."""
 
@@ -99,7 +101,7 @@ class Titles:
 
 def one_line(text: str) -> str:
     """The first line with text, at most `TITLE_CHARACTERS` long, without quotation marks around it."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    line = next((line.strip() for line in text.splitlines() if line.strip(" \t…")), "")
     line = line.strip("\"'`«»“”").strip()
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"
 
@@ -130,7 +132,16 @@ def _beginning(session: Session) -> str:
 
 
 def _own_text(content: Content) -> str:
-    """The text of a content, without attached files."""
+    """What the person typed, without attached files; of what was pasted beside it only that it stood there."""
     from gemini_companion.engine.prompts.attachments import parts_apart
 
-    return visible_text_of(parts_apart(content)[0])
+    texts = [text for part in parts_apart(content)[0] if (text := visible_text_of((part,)))]
+    typed = [text for text in texts if not _is_pasted(text)]
+    if not any(text.strip() for text in typed):
+        return "".join(texts)
+    return "".join("…" if _is_pasted(text) else text for text in texts)
+
+
+def _is_pasted(text: str) -> bool:
+    """An editor sends what was pasted as a part of its own: one with more than it would leave in its composer."""
+    return len(text) > _PASTED_CHARACTERS or text.count("\n") > _PASTED_LINES
