@@ -35,6 +35,48 @@ function randoms(seed) {
 /** Longer than a question stays deaf, ms. */
 const PATIENTLY = { delay: 700 };
 
+/** What VS Code's own themes say of buttons. */
+const THEMES = {
+  "vscode-dark": {
+    foreground: "#cccccc",
+    "sideBar-background": "#181818",
+    "editor-background": "#1f1f1f",
+    "button-background": "#0078d4",
+    "button-foreground": "#ffffff",
+    "button-border": "#ffffff12",
+    "button-secondaryBackground": "#313131",
+    "button-secondaryForeground": "#cccccc",
+  },
+  "vscode-light": {
+    foreground: "#3b3b3b",
+    "sideBar-background": "#f8f8f8",
+    "editor-background": "#ffffff",
+    "button-background": "#005fb8",
+    "button-foreground": "#ffffff",
+    "button-border": "#0000001a",
+    "button-secondaryBackground": "#e5e5e5",
+    "button-secondaryForeground": "#3b3b3b",
+  },
+  "vscode-high-contrast": {
+    foreground: "#ffffff",
+    "sideBar-background": "#000000",
+    "editor-background": "#000000",
+    "button-foreground": "#ffffff",
+    "button-border": "#6fc3df",
+    contrastBorder: "#6fc3df",
+  },
+  "vscode-high-contrast vscode-high-contrast-light": {
+    foreground: "#292929",
+    "sideBar-background": "#ffffff",
+    "editor-background": "#ffffff",
+    "button-background": "#0f4a85",
+    "button-foreground": "#ffffff",
+    "button-secondaryBackground": "#ffffff",
+    "button-secondaryForeground": "#292929",
+    contrastBorder: "#0f4a85",
+  },
+};
+
 const scenes = {
   "shows the statistics within a narrow side bar": async ({ page, frames }) => {
     await page.evaluate(() => window.tests.show(window.tests.conversation(3, 200)));
@@ -215,6 +257,72 @@ const scenes = {
         assert.equal(ground === "rgb(0, 120, 212)", name === "No", `${theme}: ${name} is ${ground}`);
     for (const [name, , hasEdge] of await looks("vscode-high-contrast"))
       assert.equal(hasEdge, name === "No", `the edge of ${name}`);
+  },
+
+  "has the keys on its answers to be read in every theme, and Yes to be told from what stands beside it": async ({
+    page,
+    at,
+    frames,
+  }) => {
+    await working({ page, at, frames }, "commandAsked");
+    // What VS Code itself says of a key in every page of an extension.
+    await page.evaluate(() => {
+      const theirs = new window.CSSStyleSheet();
+      theirs.replaceSync(
+        "kbd { background-color: rgba(128, 128, 128, 0.17); color: #ccc; box-shadow: inset 0 -1px 0 #444; }",
+      );
+      document.adoptedStyleSheets = [theirs];
+    });
+    for (const [theme, colours] of Object.entries(THEMES)) {
+      const [keys, edges] = await page.evaluate(
+        ([name, values]) => {
+          document.body.className = name;
+          const { style } = document.documentElement;
+          for (const one of [...style]) style.removeProperty(one);
+          for (const [key, value] of Object.entries(values)) style.setProperty(`--vscode-${key}`, value);
+          document.body.style.background = values["sideBar-background"];
+          const rgb = (text) => text.match(/[\d.]+/g).map(Number);
+          /** What stands behind an element: the grounds above it, one over the other. */
+          const ground = (element) => {
+            if (element === null) return [255, 255, 255];
+            const [red, green, blue, alpha = 1] = rgb(getComputedStyle(element).backgroundColor);
+            if (alpha === 1) return [red, green, blue];
+            const below = ground(element.parentElement);
+            return [red, green, blue].map((one, index) => one * alpha + below[index] * (1 - alpha));
+          };
+          const light = (colour) => {
+            const [red, green, blue] = colour
+              .map((one) => one / 255)
+              .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+            return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+          };
+          const contrast = (one, other) => {
+            const [dark, bright] = [light(one), light(other)].sort((a, b) => a - b);
+            return (bright + 0.05) / (dark + 0.05);
+          };
+          const buttons = [...document.querySelectorAll(".question-answers > button")].filter((one) =>
+            one.checkVisibility(),
+          );
+          return [
+            buttons.flatMap((button) =>
+              [button, ...button.querySelectorAll("kbd")].map((one) => [
+                one.textContent,
+                contrast(rgb(getComputedStyle(one).color).slice(0, 3), ground(one)),
+              ]),
+            ),
+            buttons.map((button) => {
+              const { borderColor, backgroundColor, fontWeight, boxShadow } = getComputedStyle(button);
+              return [button.firstChild.textContent, `${borderColor} ${backgroundColor} ${fontWeight} ${boxShadow}`];
+            }),
+          ];
+        },
+        [theme, colours],
+      );
+      assert.ok(keys.some(([text]) => text === "Y") && keys.some(([text]) => text === "N"));
+      for (const [text, ratio] of keys) assert.ok(ratio >= 4.5, `${theme}: ${text} has ${ratio.toFixed(2)}:1`);
+      const [, yes] = edges.find(([text]) => text === "Yes");
+      assert.equal(edges.filter(([, look]) => look === yes).length, 1, `${theme}: Yes looks like another answer`);
+    }
   },
 
   "shows a command's output as it comes, its end in sight, and moves nobody who reads above": async ({
