@@ -356,7 +356,11 @@ export interface IdeContextParams {
   readonly excluded?: readonly string[];
 }
 
-/** One open file. `lastFocusedAt` may be in any unit; larger is newer. */
+/**
+ * One open file. `lastFocusedAt` may be in any unit; larger is newer.
+ *
+ * `text` is for what no file holds: all of an `untitled:` document, or the cell of a notebook that is worked in, with its number from 1 in `cell`. Cursor and selection are positions in it.
+ */
 export interface OpenFileReport {
   readonly uri: string;
   readonly lastFocusedAt: number;
@@ -364,6 +368,8 @@ export interface OpenFileReport {
   readonly cursor?: Position | null;
   readonly selection?: Range | null;
   readonly selectedText?: string | null;
+  readonly text?: string | null;
+  readonly cell?: number | null;
 }
 
 /** A place in a text: a line and a character, both from 0; characters count code units of the negotiated encoding. */

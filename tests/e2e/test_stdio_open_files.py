@@ -155,6 +155,60 @@ async def test_what_does_not_go_along_says_why_before_it_is_sent(
     assert {"ignored.py", ".env", "outside.py", "Untitled-1"} <= set(withheld)
 
 
+def report(online: Editor, uri: str, *, text: str, **more: Any) -> None:
+    """The editor shows one document, which no file holds."""
+    file = {"uri": uri, "lastFocusedAt": 1, "isActive": True, "text": text, **more}
+    online.notify("gemini/ideContext/didChange", {"openFiles": [file], "isTrusted": True})
+
+
+async def test_an_untitled_text_and_what_is_selected_in_it_go_along(online: Editor, emulator: Emulator) -> None:
+    start, end = {"line": 1, "character": 0}, {"line": 1, "character": 6}
+    report(
+        online,
+        "untitled:Untitled-1",
+        text="first\nsecond\n",
+        selection={"start": start, "end": end},
+        selectedText="second",
+    )
+    preview = await online.ask("gemini/context/preview")
+    assert [(file["name"], file["extent"], file["unsaved"]) for file in preview["openFiles"]] == [
+        ("untitled:Untitled-1", "whole", True)
+    ]
+    await online.ask("gemini/chat", {"prompt": "hello"})
+    active = accounts(emulator)[-1]["activeFile"]
+    assert (active["path"], active["content"], active["selectedText"]) == (
+        "untitled:Untitled-1",
+        {"unsaved": True, "text": "first\nsecond\n"},
+        "second",
+    )
+    # Taken out, nothing of it goes along.
+    uri = "untitled:Untitled-1"
+    file = {"uri": uri, "lastFocusedAt": 1, "isActive": True}
+    online.notify("gemini/ideContext/didChange", {"openFiles": [file], "isTrusted": True, "excluded": [uri]})
+    (listed,) = (await online.ask("gemini/context/preview"))["openFiles"]
+    assert (listed["extent"], listed["reason"]) == ("none", "taken out by you")
+
+
+async def test_the_cell_of_a_notebook_that_is_worked_in_goes_along(
+    online: Editor, emulator: Emulator, workspace: Path
+) -> None:
+    (workspace / ".gitignore").write_text("ignored.ipynb\n", "utf-8")
+    for name in ("book.ipynb", "ignored.ipynb"):
+        (workspace / name).write_text('{"cells": ["whole_notebook"]}', "utf-8")
+    book = (workspace / "book.ipynb").resolve()
+    report(online, book.as_uri(), text="x = frame.mean()\n", cell=3)
+    (listed,) = (await online.ask("gemini/context/preview"))["openFiles"]
+    assert (listed["uri"], listed["name"], listed["extent"]) == (book.as_uri(), "book.ipynb#cell-3", "whole")
+    await online.ask("gemini/chat", {"prompt": "hello"})
+    active = accounts(emulator)[-1]["activeFile"]
+    assert (active["path"], active["content"]) == (f"{book}#cell-3", {"text": "x = frame.mean()\n"})
+    report(online, (workspace / "ignored.ipynb").resolve().as_uri(), text="ignored_cell", cell=1)
+    await online.ask("gemini/chat", {"prompt": "hello"})
+    sent = json.dumps([request.body for request in emulator.requests])
+    assert "whole_notebook" not in sent
+    assert "ignored_cell" not in sent
+
+
 async def test_open_files_beyond_the_ten_are_listed_as_left_out(
     online: Editor, emulator: Emulator, workspace: Path
 ) -> None:

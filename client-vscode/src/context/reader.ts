@@ -9,11 +9,12 @@ import {
   TabInputText,
   window,
   workspace,
+  type NotebookEditor,
   type Selection,
   type Tab,
   type TextEditor,
 } from "vscode";
-import { MAX_SELECTED, type EditorReading, type ShownFile } from "./pure/editorState.js";
+import { LONGEST_OWN_TEXT, MAX_SELECTED, type EditorReading, type ShownFile } from "./pure/editorState.js";
 
 const SCHEMES: ReadonlySet<string> = new Set(["file", "untitled"]);
 
@@ -28,10 +29,15 @@ export function readEditor(): EditorReading {
     const uri = editor.document.uri.toString();
     if (!shown.has(uri) && isTabsOwn(editor, uri)) shown.set(uri, shownFile(editor, uri));
   }
+  for (const editor of window.visibleNotebookEditors) {
+    const cell = shownCell(editor);
+    if (cell !== undefined && !shown.has(cell.uri)) shown.set(cell.uri, cell);
+  }
   return {
     tabs: [...tabs],
     ...(active === undefined ? {} : { active }),
     shown: [...shown.values()],
+    untitled: untitledTexts(tabs),
     isTrusted: workspace.isTrusted,
   };
 }
@@ -47,6 +53,29 @@ function isTabsOwn(editor: TextEditor, uri: string): boolean {
   return window.tabGroups.all.some(
     (group) => group.viewColumn === editor.viewColumn && fileOf(group.activeTab) === uri,
   );
+}
+
+/** Texts that no file holds; the daemon has them from here alone. */
+function untitledTexts(tabs: ReadonlySet<string>): ReadonlyMap<string, string> {
+  const found = workspace.textDocuments.filter(({ uri }) => uri.scheme === "untitled" && tabs.has(uri.toString()));
+  return new Map(
+    found.flatMap((document) => {
+      const text = document.getText();
+      return text.length <= LONGEST_OWN_TEXT ? [[document.uri.toString(), text]] : [];
+    }),
+  );
+}
+
+/** The cell of a notebook that is worked in, with what is selected in it. */
+function shownCell({ notebook, selection }: NotebookEditor): ShownFile | undefined {
+  if (selection.start >= notebook.cellCount) return undefined;
+  const { document, index } = notebook.cellAt(selection.start);
+  const text = document.getText();
+  if (text.length > LONGEST_OWN_TEXT) return undefined;
+  const uri = notebook.uri.toString();
+  const editor = window.visibleTextEditors.find((one) => one.document === document);
+  const inCell = editor === undefined ? { uri, cursor: { line: 0, character: 0 } } : shownFile(editor, uri);
+  return { ...inCell, cell: { number: index + 1, text } };
 }
 
 function shownFile(editor: TextEditor, uri: string): ShownFile {

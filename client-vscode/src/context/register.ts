@@ -15,6 +15,13 @@ export function registerContext(context: ExtensionContext, daemon: DaemonPort): 
     window.onDidChangeVisibleTextEditors(emit),
     window.onDidChangeTextEditorSelection(emit),
     window.onDidChangeTextEditorVisibleRanges(emit),
+    window.onDidChangeActiveNotebookEditor(emit),
+    window.onDidChangeVisibleNotebookEditors(emit),
+    window.onDidChangeNotebookEditorSelection(emit),
+    // Files the daemon follows itself.
+    workspace.onDidChangeTextDocument(({ document: { uri } }) => {
+      if (uri.scheme === "untitled" || uri.scheme === "vscode-notebook-cell") emit();
+    }),
     workspace.onDidGrantWorkspaceTrust(emit),
   );
   const reporter = new ContextReporter(daemon, { read: readEditor, onDidChange: changed.event });

@@ -20,6 +20,9 @@ import {
 import { composePrompt, type AskKind, type Problem } from "./pure/prompts.js";
 import { inform } from "../toasts.js";
 
+/** Schemes of documents that go along with a prompt: files, what was never saved, cells of notebooks. */
+const SCHEMES = ["file", "untitled", "vscode-notebook-cell"];
+
 /** Puts a prompt into the chat, and sends it if wished. */
 export type Ask = (text: string, options: { readonly send: boolean }) => Promise<void>;
 
@@ -39,7 +42,11 @@ export function registerAsking(ask: Ask): Disposable[] {
   const kinds = [CodeActionKind.QuickFix, AskActions.kind];
   return [
     ...own,
-    languages.registerCodeActionsProvider({ scheme: "file" }, new AskActions(), { providedCodeActionKinds: kinds }),
+    languages.registerCodeActionsProvider(
+      SCHEMES.map((scheme) => ({ scheme })),
+      new AskActions(),
+      { providedCodeActionKinds: kinds },
+    ),
   ];
 }
 
@@ -49,13 +56,13 @@ async function run(kind: AskKind, ask: Ask, uri: unknown, range: unknown): Promi
   const document =
     uri instanceof Uri && range instanceof Range ? await workspace.openTextDocument(uri) : editor?.document;
   const where = range instanceof Range ? range : editor?.selection;
-  if (document === undefined || where === undefined || document.uri.scheme !== "file") {
+  if (document === undefined || where === undefined || !SCHEMES.includes(document.uri.scheme)) {
     void inform(l10n.t("Open a file, and select what you want to know about."));
     return;
   }
   const end = where.end.character === 0 && where.end.line > where.start.line ? where.end.line : where.end.line + 1;
   const place = {
-    path: workspace.asRelativePath(document.uri),
+    path: nameOf(document),
     firstLine: where.start.line + 1,
     lastLine: end,
     isSelection: !where.isEmpty,
@@ -67,6 +74,16 @@ async function run(kind: AskKind, ask: Ask, uri: unknown, range: unknown): Promi
     (message, ...args) => l10n.t(message, ...args),
   );
   await ask(text, { send });
+}
+
+/** As the daemon names it to the model. */
+function nameOf({ uri }: TextDocument): string {
+  if (uri.scheme === "untitled") return `untitled:${uri.path}`;
+  if (uri.scheme === "file") return workspace.asRelativePath(uri);
+  const cells = workspace.notebookDocuments.flatMap((notebook) => notebook.getCells());
+  const cell = cells.find(({ document }) => document.uri.toString() === uri.toString());
+  const notebook = workspace.asRelativePath(cell?.notebook.uri ?? uri.path);
+  return cell === undefined ? notebook : `${notebook}#cell-${cell.index + 1}`;
 }
 
 function problemsAt(document: TextDocument, where: Range): Problem[] {

@@ -13,9 +13,11 @@ from gemini_companion.engine.ide_context.receipt import base_name
 from gemini_companion.engine.ide_context.state import SEVERITIES, Diagnostic
 from gemini_companion.protocol.lsp import Position, Range
 from gemini_companion.protocol.paths import path_of
-from gemini_companion.protocol.types import IdeContextParams, SentDiagnostic
+from gemini_companion.protocol.types import IdeContextParams, OpenFileReport, SentDiagnostic
+from gemini_companion.sessions.context.open_files import TAKEN_OUT
 from gemini_companion.sessions.editor import Editor, PlacelessFile, ReportedFile, TextPosition
 
+_UNTITLED: Final = "untitled:"
 _MAX_DIAGNOSTICS: Final = 200
 _MAX_MESSAGE: Final = 2_000
 
@@ -31,11 +33,13 @@ def span_of(range_: Range) -> tuple[TextPosition, TextPosition]:
 
 
 def reported_files(params: IdeContextParams) -> list[ReportedFile]:
-    """The open files of a notice; those whose URI is no path are left out."""
+    """The open files of a notice; those whose URI is no path are left out, but for untitled texts that it has."""
     visible = {path_of(shown.uri): span_of(shown.range) for shown in params.visible_ranges}
     return [
         ReportedFile(
-            path=path,
+            path=f"{path}#cell-{file.cell}" if file.cell and file.text is not None else path,
+            file=path if path_of(file.uri) is not None else "",
+            text=file.text,
             uri=file.uri,
             last_focused_at=file.last_focused_at,
             is_active=file.is_active,
@@ -45,8 +49,14 @@ def reported_files(params: IdeContextParams) -> list[ReportedFile]:
             visible=visible.get(path),
         )
         for file in params.open_files
-        if (path := path_of(file.uri)) is not None
+        if (path := path_of(file.uri) or _untitled(file, params)) is not None
     ]
+
+
+def _untitled(file: OpenFileReport, params: IdeContextParams) -> str | None:
+    """What a model knows an untitled text by, that goes along; it is no path, so that nobody looks for it on disk."""
+    is_one = file.uri.startswith(_UNTITLED) and file.text is not None and file.uri not in params.excluded
+    return unquote(file.uri) if is_one else None
 
 
 def placeless_files(params: IdeContextParams) -> list[PlacelessFile]:
@@ -55,10 +65,14 @@ def placeless_files(params: IdeContextParams) -> list[PlacelessFile]:
         PlacelessFile(
             uri=file.uri,
             name=base_name(unquote(file.uri.partition(":")[2])) or file.uri,
-            reason="not saved yet" if file.uri.startswith("untitled:") else "not a file on disk",
+            reason=TAKEN_OUT
+            if file.uri in params.excluded
+            else "not saved yet"
+            if file.uri.startswith(_UNTITLED)
+            else "not a file on disk",
         )
         for file in params.open_files
-        if path_of(file.uri) is None
+        if path_of(file.uri) is None and _untitled(file, params) is None
     ]
 
 

@@ -264,7 +264,11 @@ class RecallParams(_Params, frozen=True, kw_only=True):
 
 
 class OpenFileReport(_Params, frozen=True, kw_only=True):
-    """One open file. `lastFocusedAt` may be in any unit; larger is newer."""
+    """One open file. `lastFocusedAt` may be in any unit; larger is newer.
+
+    `text` is for what no file holds: all of an `untitled:` document, or the cell of a notebook that is worked in, with
+    its number from 1 in `cell`. Cursor and selection are positions in it.
+    """
 
     uri: str
     last_focused_at: float
@@ -272,6 +276,8 @@ class OpenFileReport(_Params, frozen=True, kw_only=True):
     cursor: Position | None = None
     selection: Range | None = None
     selected_text: str | None = None
+    text: str | None = None
+    cell: Annotated[int, Meta(ge=1)] | None = None
 
 
 class VisibleRange(_Params, frozen=True, kw_only=True):

@@ -32,6 +32,10 @@ class ReportedFile(msgspec.Struct, frozen=True, kw_only=True):
     """An open file as a client reports it; `path` is absolute, positions are LSP's."""
 
     path: str
+    file: str | None = None
+    """The file that it is of, where `path` is not one; see `OpenFile`."""
+    text: str | None = None
+    """All of it, where no file holds it."""
     uri: str = ""
     """As the client named it; empty for the URI of the path."""
     last_focused_at: float = 0
@@ -176,7 +180,7 @@ class Editor:
 
     def _from_report(self, file: ReportedFile) -> OpenFile:
         buffer = self._buffers.get(file.path)
-        text = buffer.text if buffer else None
+        text = buffer.text if buffer and file.text is None else file.text
         selected = file.selected_text
         if file.selection is not None and text is not None:
             whole = text_between(text, *file.selection, self.encoding)
@@ -185,13 +189,15 @@ class Editor:
         position = file.cursor or (file.selection[1] if file.selection else None)
         return OpenFile(
             path=file.path,
+            file=file.file,
+            text=file.text,
             last_focused_at=file.last_focused_at,
             is_active=file.is_active,
             cursor=cursor_at(text, *position, self.encoding) if position else None,
             selected_text=selected,
             selected_lines=_selected_lines(file.selection) if file.selection else None,
             visible_range=_lines(file.visible) if file.visible else None,
-            is_unsaved=buffer is not None and buffer.maybe_dirty,
+            is_unsaved=file.file == "" or (buffer is not None and buffer.maybe_dirty),
             diagnostics=buffer.diagnostics if buffer else (),
         )
 

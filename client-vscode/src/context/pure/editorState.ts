@@ -7,6 +7,8 @@ import type { ReportedFile } from "../port.js";
  * open it reads itself.
  */
 export const MAX_SELECTED = 4 * 16_384;
+/** Longest text of an untitled document or a cell that is reported, UTF-16 units; of a longer one it is said that it does not go along. */
+export const LONGEST_OWN_TEXT = 400_000;
 /** Most files that may be taken out; the oldest is forgotten. */
 const MAX_EXCLUDED = 1_000;
 
@@ -18,6 +20,8 @@ export interface EditorReading {
   readonly active?: string;
   /** What the text editors show that are in sight; one per file, the focused one if a file is shown twice. */
   readonly shown: readonly ShownFile[];
+  /** The texts of untitled documents with a tab, by their URIs. */
+  readonly untitled?: ReadonlyMap<string, string>;
   readonly isTrusted: boolean;
 }
 
@@ -29,6 +33,8 @@ export interface ShownFile {
   /** At most a little more than `MAX_SELECTED`; absent if nothing is selected. */
   readonly selectedText?: string;
   readonly visible?: Range;
+  /** Of a notebook the cell that is worked in, from 1; cursor and selection are in it. */
+  readonly cell?: { readonly number: number; readonly text: string };
 }
 
 export interface EditorState {
@@ -96,8 +102,16 @@ export function noticeOf(state: EditorState): IdeContextParams {
   const { reading, excluded, focusedAt } = state;
   const shown = new Map(reading.shown.map((file) => [file.uri, file]));
   const openFiles = byFocus(state).map((uri): OpenFileReport => {
-    const base = { uri, lastFocusedAt: focusedAt.get(uri) ?? 0, isActive: uri === reading.active };
-    const file = excluded.includes(uri) ? undefined : shown.get(uri);
+    const isOut = excluded.includes(uri);
+    const file = isOut ? undefined : shown.get(uri);
+    const text = isOut ? undefined : (file?.cell?.text ?? reading.untitled?.get(uri));
+    const base = {
+      uri,
+      lastFocusedAt: focusedAt.get(uri) ?? 0,
+      isActive: uri === reading.active,
+      ...(text === undefined ? {} : { text }),
+      ...(text === undefined || file?.cell === undefined ? {} : { cell: file.cell.number }),
+    };
     if (file === undefined) return base;
     const { cursor, selection, selectedText } = file;
     if (selection === undefined) return { ...base, cursor };

@@ -268,6 +268,24 @@ export function chatting(set: Stage): void {
       await panel.isIdle();
     });
 
+    test("the commands in a text that was never saved, which goes along with what is selected", async () => {
+      await set.window.command("File: New Untitled Text File");
+      await set.window.activeEditor.waitFor();
+      await set.window.page.keyboard.type("the marmot of the draft");
+      await set.window.page.keyboard.press("Control+a");
+      await set.window.command("Gemini: Explain");
+      const { contents } = await patiently(
+        "it is sent",
+        async () => (await set.emulator.requests("streamGenerateContent"))[0],
+      );
+      const sent = JSON.stringify(contents);
+      expect(sent).toContain("untitled:Untitled-1");
+      expect(sent.split("the marmot of the draft").length).toBeGreaterThan(2); // the text, and what is selected in it
+      await panel.isIdle();
+      await set.window.command("File: Revert File");
+      await set.window.command("View: Close Editor");
+    });
+
     test("find in the chat, and the sessions with their search", async () => {
       await set.ask(panel, "first", "The marmot sleeps.");
       await set.ask(panel, "second", "The marmot wakes.");

@@ -150,3 +150,26 @@ describe("a file that was taken out", () => {
     expect(withExcluded(NOTHING_OPEN, [A, B, A]).excluded).toEqual([A, B]);
   });
 });
+
+describe("a text that no file holds", () => {
+  const untitled = "untitled:Untitled-1";
+  const book = "file:///w/book.ipynb";
+  const cell = { uri: book, cursor: { line: 0, character: 0 }, cell: { number: 3, text: "x = 1\n" } };
+  const open = withReading(
+    NOTHING_OPEN,
+    { ...reading([untitled, book], book, [cell]), untitled: new Map([[untitled, "a draft\n"]]) },
+    100,
+  );
+
+  it("goes along with its place: an untitled document, and the cell of a notebook that is worked in", () => {
+    expect(noticeOf(open).openFiles).toEqual([
+      { uri: book, lastFocusedAt: 100, isActive: true, cursor: cell.cursor, text: "x = 1\n", cell: 3 },
+      { uri: untitled, lastFocusedAt: 0, isActive: false, text: "a draft\n" },
+    ]);
+  });
+
+  it("does not when it was taken out", () => {
+    const files = noticeOf(withExcluded(open, [untitled, book])).openFiles;
+    expect(files.some((file) => "text" in file || "cell" in file)).toBe(false);
+  });
+});

@@ -57,6 +57,8 @@ class OpenFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file that the editor has open. `path` is absolute and may be shown to a model."""
 
     path: str
+    file: str | None = None
+    """The file that it is of, where `path` is not one: a notebook, or empty for a text that was never saved."""
     last_focused_at: float = 0
     """When it last had the focus; any unit, larger is newer."""
     is_active: bool = False
@@ -80,6 +82,11 @@ class OpenFile(msgspec.Struct, frozen=True, kw_only=True):
     """How many more there are."""
     masked: int = 0
     """How many secrets were masked in its texts."""
+
+    @property
+    def on_disk(self) -> str:
+        """The path of its file, empty if it has none."""
+        return self.path if self.file is None else self.file
 
 
 class EditorState(msgspec.Struct, frozen=True, kw_only=True):

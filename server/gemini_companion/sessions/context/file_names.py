@@ -49,7 +49,7 @@ async def find_files(workspace: WorkspaceFiles, client: Client, query: str, limi
 async def _open_files(workspace: WorkspaceFiles, client: Client) -> list[Listed]:
     """The editor's open files that may be shown, newest first."""
     newest_first = sorted(client.editor.files(), key=lambda file: file.last_focused_at, reverse=True)
-    paths = list(dict.fromkeys(file.path for file in newest_first))
+    paths = list(dict.fromkeys(file.on_disk for file in newest_first if file.on_disk))
     verdicts = await workspace.admit(paths, client.folders)
     found = (_below(path, client.folders) for path in paths if verdicts[path] is None)
     return [entry for entry in found if entry is not None]

@@ -156,11 +156,15 @@ async def _show_documents(session: Session, client: Client, opened: OpenFiles) -
         client.editor.show_documents(())
         return
     documents: list[OpenDocument] = []
+    own = {file.path: file.text for file in client.editor.files() if file.text is not None}
     for file in opened.state.files:
         buffer = client.editor.buffer(file.path)
-        text = (
-            buffer.text if buffer else await session.services.workspace.read_text(file.path, limit=DOCUMENT_CHARACTERS)
-        )
+        if file.path in own:
+            text = own[file.path] if session.services.trusted() else None
+        elif buffer:
+            text = buffer.text
+        else:
+            text = await session.services.workspace.read_text(file.path, limit=DOCUMENT_CHARACTERS)
         if text is not None:
             selection = client.editor.selected_lines(file.path) if file.is_active else None
             documents.append(

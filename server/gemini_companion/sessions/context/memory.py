@@ -84,7 +84,8 @@ async def with_memory(
 async def attach_memory(session: Session, client: Client, turn_id: str, attached: Attached) -> None:
     """The same for the files that the editor has open: they go along with the prompt."""
     left = MAX_CHARACTERS - sum(len(str(part.get("text"))) for part in attached.parts)
-    opened = [file.path for file in client.editor.files() if file.path not in client.editor.excluded]
+    paths = [file.on_disk for file in client.editor.files()]
+    opened = [path for path in paths if path and path not in client.editor.excluded]
     for file in await _news(session, turn_id, opened[:MAX_OPEN]):
         left -= len(file.text)
         if left < 0:

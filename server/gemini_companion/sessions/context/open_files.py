@@ -26,7 +26,7 @@ TAKEN_OUT: Final = "taken out by you"
 NOT_TRUSTED: Final = "the workspace is not trusted"
 NOT_TEXT: Final = "not a text file"
 _TOO_LONG: Final = f"longer than {MAX_TEXT:,} characters"
-_NOTEBOOK: Final = "a notebook"
+_NOTEBOOK: Final = "a notebook"  # one of whose cells none is worked in
 _NOTEBOOK_ENDING: Final = ".ipynb"
 
 
@@ -82,11 +82,12 @@ async def _refused(
 ) -> dict[str, Withheld | None]:
     """For each path why it is withheld, `None` if it may be shown."""
     excluded = client.editor.excluded
-    verdicts = await workspace.admit([file.path for file in files if file.path not in excluded], folders)
+    paths = [file.on_disk for file in files if file.on_disk and file.on_disk not in excluded]
+    verdicts = await workspace.admit(paths, folders)
     return {
-        file.path: Withheld(name=base_name(file.path), reason=TAKEN_OUT)
-        if file.path in excluded
-        else verdicts.get(file.path)
+        file.path: Withheld(name=base_name(file.on_disk), reason=TAKEN_OUT)
+        if file.on_disk in excluded
+        else verdicts.get(file.on_disk)
         for file in files
     }
 
@@ -94,6 +95,11 @@ async def _refused(
 async def _with_text(services: Services, client: Client, file: OpenFile, *, is_first: bool) -> OpenFile:
     """The file with its text if it is the active one or unsaved, or with the reason why that does not go along."""
     is_active = is_first and file.is_active
+    if file.text is not None:  # no file holds it
+        reason = NOT_TRUSTED if not services.trusted() else _TOO_LONG if len(file.text) > MAX_TEXT else ""
+        return msgspec.structs.replace(
+            file, text=None if reason else file.text, path_only=reason if is_active else "", diagnostics=()
+        )
     if not is_active and not file.is_unsaved:
         return file
     buffer = client.editor.buffer(file.path)
