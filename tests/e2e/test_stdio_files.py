@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,3 +67,40 @@ async def test_a_file_taken_out_by_the_person_reaches_no_model(
     online.notify("gemini/ideContext/didChange", notice)
     await online.ask("gemini/chat", {"prompt": "and now?"})
     assert "hidden_idea" in json.dumps(emulator.asked("streamGenerateContent")[-1].body)
+
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def sent_parts(emulator: Emulator) -> list[Any]:
+    """The parts of all contents that were sent."""
+    contents = [content for request in emulator.requests for content in request.body.get("contents", ())]
+    return [part for content in contents for part in content["parts"]]
+
+
+async def test_a_picture_named_with_an_at_sign_goes_along_as_a_picture_and_stays_out_of_what_was_typed(
+    online: Editor, emulator: Emulator, workspace: Path
+) -> None:
+    (workspace / "pic.png").write_bytes(PIXEL)
+    (workspace / "big.png").write_bytes(PIXEL + bytes(10 * 1024 * 1024))
+    checked = await online.ask("gemini/prompt/check", {"prompt": "@pic.png @big.png"})
+    assert [(one["found"], one.get("reason", "")) for one in checked["mentions"]] == [
+        ("file", ""),
+        ("nothing", "over 10 MB of pictures in all"),
+    ]
+    prompt = "What is on @pic.png? And on @big.png?"
+    await online.ask("gemini/chat", {"prompt": prompt})
+    picture = {"inlineData": {"mimeType": "image/png", "data": base64.b64encode(PIXEL).decode()}}
+    assert picture in sent_parts(emulator)
+    (event,) = online.of("filesAttached")
+    assert [file["path"].endswith("pic.png") for file in event["files"]] == [True]
+    assert event["withheld"] == [{"name": "big.png", "reason": "over 10 MB of pictures in all"}]
+    history = await online.ask("gemini/session/history", {"view": "transcript"})
+    (item,) = [item for item in history["contents"] if item["kind"] == "prompt"]
+    assert item["parts"] == [{"text": prompt}, picture]
+    assert len(item["attachments"]) == 1
+    emulator.requests.clear()
+    await online.ask("gemini/chat", {"prompt": "thank you"})
+    assert picture in sent_parts(emulator)

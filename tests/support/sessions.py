@@ -73,6 +73,10 @@ class OpenWorkspace:
     async def read_text(self, path: str, *, limit: int = 1_000_000) -> str | None:
         return self.texts.get(path)
 
+    async def read_bytes(self, path: str, *, limit: int) -> bytes | None:
+        text = self.texts.get(path)
+        return None if text is None else text.encode("utf-8", "surrogateescape")[:limit]
+
     async def tree(self, folders: Any, *, limit: int = 200) -> str:
         return "\n".join(folders)
 

@@ -333,6 +333,10 @@ class WorkspaceFiles(Protocol):
         """The text of an admitted file, at most `limit` characters; `None` if it cannot be read or is not text."""
         ...
 
+    async def read_bytes(self, path: str, *, limit: int) -> bytes | None:
+        """The first bytes of an admitted file, at most `limit`; `None` if it cannot be read."""
+        ...
+
     async def tree(self, folders: Sequence[str], *, limit: int = 200) -> str:
         """Names indented below folders, `limit` at most, others counted. Ignore files are obeyed, no link followed."""
         ...

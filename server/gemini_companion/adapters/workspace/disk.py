@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles, Scope
 from gemini_companion.adapters.workspace.listing import Listings
-from gemini_companion.adapters.workspace.reading import read_text
+from gemini_companion.adapters.workspace.reading import read_bytes, read_text
 from gemini_companion.adapters.workspace.tree import Tree
 from gemini_companion.engine.history.log import Withheld
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
@@ -52,6 +52,10 @@ class DiskWorkspace:
     async def read_text(self, path: str, *, limit: int = 1_000_000) -> str | None:
         """The text of an admitted file, at most `limit` characters; `None` if it cannot be read or is not text."""
         return await asyncio.to_thread(read_text, path, limit)
+
+    async def read_bytes(self, path: str, *, limit: int) -> bytes | None:
+        """The first bytes of an admitted file, at most `limit`; `None` if it cannot be read."""
+        return await asyncio.to_thread(read_bytes, path, limit)
 
     async def tree(self, folders: Sequence[str], *, limit: int = 200) -> str:
         """Names indented under each folder; see `Tree`."""

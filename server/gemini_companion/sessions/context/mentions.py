@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -15,6 +16,7 @@ from gemini_companion.engine.history.log import Attachment, Withheld
 from gemini_companion.engine.history.part import is_thought, text_of
 from gemini_companion.engine.ide_context.receipt import base_name, masked_secrets
 from gemini_companion.engine.ide_context.secrets import mask_between
+from gemini_companion.engine.media_types import media_type
 from gemini_companion.engine.prompts.attachments import MAX_LINES, Excerpt, excerpt, file_part, folder_part
 from gemini_companion.engine.prompts.mentions import MAX_MENTIONS, mentions_in
 from gemini_companion.sessions.clients import Client
@@ -32,6 +34,13 @@ HUGE_BYTES: Final = 20 * 1024 * 1024
 READ_CHARACTERS: Final = 1_000_000
 """Characters of one file that are read; fewer may be attached."""
 
+MAX_MEDIA_BYTES: Final = 10 * 1024 * 1024
+"""Bytes of all pictures and other media of one prompt: a request takes 20 MB, and they grow by a third in it."""
+
+BEGINNING: Final = 4_096
+"""Bytes, or characters, of a file that tell what it is."""
+
+MEDIA_TOO_LARGE: Final = f"over {MAX_MEDIA_BYTES // 1024**2} MB of pictures in all"
 TOO_LARGE: Final = f"larger than {HUGE_BYTES // 1024**2} MB"
 TOO_MANY: Final = f"only {MAX_FILES} files go along"
 _NO_ROOM: Final = f"over {MAX_CHARACTERS:,} characters in all"
@@ -56,6 +65,8 @@ class Attached:
     withheld: list[Withheld] = field(default_factory=list[Withheld])
     command: CommandUse | None = None
     """The slash command that the prompt is."""
+    media_bytes: int = 0
+    """Bytes of the pictures and other media among them."""
     expansion: tuple[Part, ...] = ()
     """What it stands for, ahead of the attachments."""
 
@@ -124,6 +135,24 @@ async def _attach_folder(
     return len(names.text)
 
 
+async def _attach_media(session: Session, path: str, attached: Attached) -> bool:
+    """Add a picture, or another medium that a model takes, as it is: the prompt names it. False if it is none."""
+    workspace = session.services.workspace
+    beginning = await workspace.read_bytes(path, limit=BEGINNING)
+    kind = media_type(path, beginning) if beginning else None
+    if kind is None:
+        return False
+    data = await workspace.read_bytes(path, limit=MAX_MEDIA_BYTES + 1) or b""
+    if len(data) > MAX_MEDIA_BYTES - attached.media_bytes:
+        attached.withhold(path, MEDIA_TOO_LARGE)
+        return True
+    attached.media_bytes += len(data)
+    encoded = await asyncio.to_thread(base64.b64encode, data)
+    attached.parts.append({"inlineData": {"mimeType": kind, "data": encoded.decode()}})
+    attached.attachments.append(Attachment(path=path))
+    return True
+
+
 async def _attach_file(
     session: Session, client: Client, named: Named, attached: Attached, budget: int, frames: Frames
 ) -> int:
@@ -135,6 +164,9 @@ async def _attach_file(
     buffer = client.editor.buffer(path)
     if buffer is None and named.size > HUGE_BYTES:
         attached.withhold(path, TOO_LARGE)
+        return 0
+    # What a command brings in stands within its text, which has no place for a picture.
+    if buffer is None and frames is MENTIONED and await _attach_media(session, path, attached):
         return 0
     text = (
         buffer.text

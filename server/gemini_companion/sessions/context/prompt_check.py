@@ -6,9 +6,18 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
+from gemini_companion.engine.media_types import media_type
 from gemini_companion.engine.prompts.mentions import MAX_MENTIONS, Mention, places_in, without_code
 from gemini_companion.sessions.clients import Client
-from gemini_companion.sessions.context.mentions import HUGE_BYTES, MAX_FILES, TOO_LARGE, TOO_MANY
+from gemini_companion.sessions.context.mentions import (
+    BEGINNING,
+    HUGE_BYTES,
+    MAX_FILES,
+    MAX_MEDIA_BYTES,
+    MEDIA_TOO_LARGE,
+    TOO_LARGE,
+    TOO_MANY,
+)
 from gemini_companion.sessions.context.open_files import NOT_TEXT, NOT_TRUSTED
 from gemini_companion.sessions.context.reports import MentionCheck, PromptCheck
 from gemini_companion.sessions.context.servers import names_resource
@@ -17,9 +26,6 @@ from gemini_companion.sessions.services import Services
 
 MISSING: Final = "no such file or folder in the workspace"
 OUTSIDE: Final = "outside the workspace folders"
-
-_LOOKED_AT: Final = 4_096
-"""Characters of a file that are read to see whether it is text."""
 
 
 async def check_prompt(services: Services, client: Client, prompt: str) -> PromptCheck:
@@ -58,7 +64,10 @@ async def _hindrance(services: Services, client: Client, named: Named) -> str:
         return ""
     if named.size > HUGE_BYTES:
         return TOO_LARGE
-    return "" if await services.workspace.read_text(named.path, limit=_LOOKED_AT) is not None else NOT_TEXT
+    beginning = await services.workspace.read_bytes(named.path, limit=BEGINNING)
+    if beginning and media_type(named.path, beginning) is not None:
+        return MEDIA_TOO_LARGE if named.size > MAX_MEDIA_BYTES else ""
+    return "" if await services.workspace.read_text(named.path, limit=BEGINNING) is not None else NOT_TEXT
 
 
 def _is_outside(place: Mention, folders: Sequence[str]) -> bool:
