@@ -46,6 +46,14 @@ export function refuseLong(shell: Shell): void {
   shell.announce(`${message} ${hint}`, true);
 }
 
+/** Says that files without a place, a screenshot say, cannot go along, and how they do. */
+export function refuseFiles(shell: Shell): void {
+  const message = t("A picture or another file cannot be pasted here yet, nor dropped from outside of VS Code.");
+  const hint = t("Save it in the workspace and name it with @: a picture then goes along as one.");
+  shell.note.value = { kind: "pastedFile", message, hint, retryable: false, actions: [] };
+  shell.announce(`${message} ${hint}`, true);
+}
+
 function sessionOf(shell: Shell): string | undefined {
   return shell.panel.peek()?.session?.sessionId;
 }

@@ -4,7 +4,8 @@ import { Blank } from "./blank.js";
 import { ChangesBar } from "./changesBar.js";
 import { Composer } from "./composer.js";
 import { ConfirmDialog } from "./confirm.js";
-import { carriesFiles, droppedUris } from "./drop.js";
+import { refuseFiles } from "./actions.js";
+import { carriesBytes, carriesFiles, droppedUris } from "./drop.js";
 import { Feed } from "./feed.js";
 import { FindBar } from "./findBar.js";
 import { Header } from "./header.js";
@@ -30,7 +31,7 @@ export function App({ onFeed }: { readonly onFeed: (feed: HTMLElement) => void }
     <div
       class={`app ${dropping ? "dropping" : ""}`}
       onDragOver={(event) => {
-        if (!carriesFiles(event.dataTransfer)) return;
+        if (!carriesFiles(event.dataTransfer) && !carriesBytes(event.dataTransfer)) return;
         event.preventDefault();
         setDropping(true);
       }}
@@ -40,6 +41,10 @@ export function App({ onFeed }: { readonly onFeed: (feed: HTMLElement) => void }
       onDrop={(event) => {
         setDropping(false);
         const uris = event.dataTransfer === null ? [] : droppedUris(event.dataTransfer);
+        if (carriesBytes(event.dataTransfer)) {
+          event.preventDefault();
+          refuseFiles(shell);
+        }
         if (uris.length === 0) return;
         event.preventDefault();
         shell.line.send({ type: "drop", uris });

@@ -6,6 +6,11 @@ export function carriesFiles(transfer: Pick<DataTransfer, "types"> | null): bool
   return transfer !== null && uriTypes.some((type) => transfer.types.includes(type));
 }
 
+/** Whether files come as bytes without a place: a screenshot, or something dragged from outside. */
+export function carriesBytes(transfer: Pick<DataTransfer, "types"> | null): boolean {
+  return transfer?.types.includes("Files") === true && !carriesFiles(transfer);
+}
+
 /** Whether what is dragged is text over a place where it can be written: that is the browser's business. */
 export function takesText({ target, dataTransfer }: Pick<DragEvent, "target" | "dataTransfer">): boolean {
   return (

@@ -4,8 +4,8 @@ import { useEffect, useMemo } from "preact/hooks";
 import { LONGEST_TEXT } from "../../src/panel/limits.js";
 import { isLongPaste } from "../../src/panel/written.js";
 import { t } from "../strings.js";
-import { refuseLong } from "./actions.js";
-import { carriesFiles } from "./drop.js";
+import { refuseFiles, refuseLong } from "./actions.js";
+import { carriesBytes, carriesFiles } from "./drop.js";
 import { isComposing } from "./keymap.js";
 import { formatBytes } from "./numbers.js";
 import { besideMarker, markerDeletion, type Paste, type Span } from "./pastes.js";
@@ -161,6 +161,11 @@ function pastingInto(shell: Shell, area: RefObject<HTMLTextAreaElement | null>):
     onPaste: (event) => {
       const text = asTyped(event.clipboardData?.getData("text/plain") ?? "");
       if (isLongPaste(text)) takeOver(event, text);
+      // A copy of text from a spreadsheet is a picture, too: that one is not missed.
+      else if (text === "" && carriesBytes(event.clipboardData)) {
+        event.preventDefault();
+        refuseFiles(shell);
+      }
     },
     onCopy: (event) => void copy(event),
     onCut: (event) => {

@@ -224,9 +224,9 @@ export class Mounted {
   }
 
   /** Pastes into the composer; true if the page took it, else the browser would put it in. */
-  async paste(text: string): Promise<boolean> {
+  async paste(text: string, types: readonly string[] = ["text/plain"]): Promise<boolean> {
     const event = new Event("paste", { bubbles: true, cancelable: true });
-    Object.assign(event, { clipboardData: { getData: () => text } });
+    Object.assign(event, { clipboardData: { types, getData: () => text } });
     await act(() => void this.prompt.dispatchEvent(event));
     return event.defaultPrevented;
   }
