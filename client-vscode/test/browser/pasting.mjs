@@ -48,7 +48,8 @@ const scenes = {
     assert.deepEqual(await sent(), { type: "read", chat: 1, name: "Pasted text 1.txt", text: log });
     await area.focus();
     await page.keyboard.press("Enter");
-    assert.deepEqual(await sent(), { type: "send", chat: 1, text: `look at: > ${log}` });
+    const pasted = [{ start: 11, length: log.length }];
+    assert.deepEqual(await sent(), { type: "send", chat: 1, text: `look at: > ${log}`, pasted });
     assert.equal(await shown(), "");
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 300);
   },
