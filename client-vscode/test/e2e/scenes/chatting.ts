@@ -281,8 +281,12 @@ export function chatting(set: Stage): void {
       expect(text).toContain("untitled:Untitled-1");
       expect(text.split("the marmot of the draft").length).toBeGreaterThan(2); // the text, and what is selected in it
       await panel.isIdle();
-      await set.window.command("File: Revert File");
+      // An empty one is closed without a question.
+      await set.window.activeEditor.click();
+      await set.window.page.keyboard.press("Control+a");
+      await set.window.page.keyboard.press("Delete");
       await set.window.command("View: Close Editor");
+      await set.window.page.locator(".tab", { hasText: "Untitled-1" }).waitFor({ state: "detached" });
     });
 
     test("find in the chat, and the sessions with their search", async () => {
