@@ -158,11 +158,12 @@ export function chatting(set: Stage): void {
       await panel.composer.press("Enter");
       await panel.answers.first().waitFor();
       await panel.isIdle();
-      expect((await set.emulator.asked(1)).prompt).toContain(`Look at ${log}`);
+      // The paste is a part of its own; the emulator tells parts in lines.
+      expect((await set.emulator.asked(1)).prompt).toContain(`Look at \n${log}`);
       const [transcript] = await askStore(set.server, [
         ["gemini/session/history", { sessionId: "newest", view: "transcript" }],
       ]);
-      expect(JSON.stringify(transcript)).toContain(JSON.stringify(`Look at ${log}`).slice(1, -1));
+      expect(JSON.stringify(transcript)).toContain(JSON.stringify([{ text: "Look at " }, { text: log }]).slice(1, -1));
 
       // What was sent comes back as it was written.
       await panel.composer.press("ArrowUp");
