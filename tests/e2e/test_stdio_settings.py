@@ -160,11 +160,43 @@ async def test_a_file_that_nobody_ever_read_holds_the_model_until_the_person_say
         said = await spoken.ask("gemini/chat", {"prompt": "go"})
         assert (said["text"] == "hello") == (says == "Go On Without It")
     assert str(mine) in asked[0]
-    assert any(str(mine) in told for told in spoken.messages)
+    assert "the built-in model answers" in asked[0]
+    assert len(asked) == 1
+    assert not any(str(mine) in told for told in spoken.messages)  # the question has said it
     async with editor(environment, workspace) as again:  # the next daemon knows what was said
         listed = await again.ask("gemini/settings", {})
         assert bool(setting(listed, "companion.tools.rules")["value"]) == (says != "Go On Without It")
     assert (len(emulator.asked("streamGenerateContent")) == 1) == (says == "Go On Without It")
+
+
+async def test_an_editor_that_cannot_ask_is_told_which_file_nobody_ever_read(
+    tmp_path: Path, workspace: Path, mine: Path
+) -> None:
+    mine.write_text('{"companion": ', "utf-8")
+    async with editor(server_environment(tmp_path), workspace) as spoken:  # it refuses requests that it does not know
+        async with asyncio.timeout(PATIENCE):
+            while not any(str(mine) in told for told in spoken.messages):
+                await asyncio.sleep(0)
+
+
+async def test_a_question_about_a_file_is_taken_back_once_the_file_is_mended(
+    tmp_path: Path, workspace: Path, mine: Path
+) -> None:
+    asked, ended = asyncio.Event(), asyncio.Event()
+
+    async def waits(_params: Any) -> None:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    mine.write_text('{"companion": ', "utf-8")
+    async with editor(server_environment(tmp_path), workspace, answers={"window/showMessageRequest": waits}):
+        async with asyncio.timeout(PATIENCE):
+            await asked.wait()
+            mine.write_text("{}", "utf-8")
+            await ended.wait()
 
 
 def damaged(draw: random.Random) -> bytes:

@@ -10,7 +10,7 @@ import msgspec
 
 from gemini_companion.protocol.asking import ConnectionAsker
 from gemini_companion.protocol.connection import ClientFault, Connection
-from gemini_companion.protocol.messages import WARNING
+from gemini_companion.protocol.messages import WARNING, show_message
 from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.paths import path_of
 from gemini_companion.protocol.sink import ConnectionSink
@@ -27,12 +27,6 @@ class _Shown(msgspec.Struct, frozen=True):
     """LSP's `ShowDocumentResult`."""
 
     success: bool
-
-
-class _Chosen(msgspec.Struct, frozen=True):
-    """LSP's `MessageActionItem`."""
-
-    title: str
 
 
 class Host:
@@ -99,7 +93,10 @@ class Host:
         return shown.success
 
     async def goes_on_without(self, fault: str) -> bool:
-        """Whether the person says that it goes on without a settings file that cannot be read."""
+        """Whether the person says that it goes on without a settings file that cannot be read.
+
+        Where the editor cannot ask, it is told what is wrong.
+        """
         action = "Go On Without It"
         params = {
             "type": WARNING,
@@ -107,12 +104,13 @@ class Host:
             "actions": [{"title": "Wait Until It Is Mended"}, {"title": action}],
         }
         try:
-            chosen = await self.connection.send_request(
-                "window/showMessageRequest", params, _Chosen, timeout=_GO_ON_SECONDS
-            )
-        except (ClientFault, TimeoutError):
+            chosen = await self.connection.send_request("window/showMessageRequest", params, timeout=_GO_ON_SECONDS)
+        except ClientFault:
+            show_message(self.connection, WARNING, fault)
             return False
-        return chosen.title == action
+        except TimeoutError:
+            return False
+        return bool(chosen == {"title": action})
 
     def session_meant(self, session_id: str | None) -> Callable[[], str | None]:
         """Tells, at any time, the session that a request means: the named one, else the client's current one now, or

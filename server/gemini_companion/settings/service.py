@@ -126,9 +126,9 @@ class SettingsService:
             self._on_environment()
         if loaded.settings.held != before.settings.held and "model.name" not in keys:
             keys = ("model.name", *keys)
-        if keys or loaded.settings.unread != before.settings.unread:
-            self._on_changed(keys)
         reported, self._reported = self._reported, {problem.message for problem in loaded.problems}
+        if keys or loaded.settings.unread != before.settings.unread or self._reported != reported:
+            self._on_changed(keys)
         for problem in loaded.problems:
             if problem.message not in reported:
                 self._on_problem(problem)

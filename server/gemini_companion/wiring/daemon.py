@@ -67,7 +67,8 @@ class Daemon:
         self._store: SqliteStore
         self._telemetry: TelemetrySwitch | None = None
         self._recent: RecentFile | None = None
-        self._asking: set[asyncio.Task[None]] = set()
+        self._asking: dict[asyncio.Task[None], CompanionError] = {}
+        """The questions that wait, each with what is wrong."""
         self._vault: Vault
 
     def create_dispatcher(self) -> Dispatcher:
@@ -274,6 +275,7 @@ class Daemon:
 
         if self._app is not None:
             self._app.notify_all(SettingsChanged(keys=keys))
+            self._end_questions()
             if "companion.redaction" in keys and self._settings.current.redaction and self._maintenance:
                 self._maintenance.append(self._redacting())
             if self._telemetry is not None:
@@ -301,16 +303,25 @@ class Daemon:
     def _on_problem(self, fault: CompanionError) -> None:
         from gemini_companion.settings.load import HeldLayer
 
-        if isinstance(fault, HeldLayer) and fault.file is not None:
-            for host in self._hosts.values():
-                task = asyncio.get_running_loop().create_task(self._ask_to_go_on(host, fault, fault.file))
-                self._asking.add(task)
-                task.add_done_callback(self._asking.discard)
-        self._show(fault.message_with_hint, is_error=not isinstance(fault, InvalidSettings))
+        if not isinstance(fault, HeldLayer) or fault.file is None:
+            self._show(fault.message_with_hint, is_error=not isinstance(fault, InvalidSettings))
+            return
+        # One message for each editor: the question says what is wrong as well.
+        for host in self._hosts.values():
+            task = asyncio.get_running_loop().create_task(self._ask_to_go_on(host, fault, fault.file))
+            self._asking[task] = fault
+            task.add_done_callback(self._asking.pop)
 
     async def _ask_to_go_on(self, host: Host, fault: CompanionError, file: Path) -> None:
-        if await host.goes_on_without(fault.message):
+        if await host.goes_on_without(fault.message_with_hint):
             self._settings.go_on(file)
+
+    def _end_questions(self) -> None:
+        """Take back what is asked about a file that is mended, gone or broken in another way."""
+        wrong = {problem.message for problem in self._settings.loaded.problems}
+        for task, fault in self._asking.items():
+            if fault.message not in wrong:
+                task.cancel()
 
     def _warn_from_thread(self) -> Callable[[str], None]:
         """A function that shows a warning and may be called on any thread."""
