@@ -1012,7 +1012,7 @@ export interface McpServersChanged {
 /** Where a server stands. */
 export interface McpServerState {
   readonly name: string;
-  readonly state: "consentNeeded" | "disabled" | "excluded" | "failed" | "loginNeeded" | "off" | "ready" | "restarting" | "starting" | "untrusted";
+  readonly state: "consentNeeded" | "disabled" | "excluded" | "failed" | "held" | "loginNeeded" | "off" | "ready" | "restarting" | "starting" | "untrusted";
   readonly tools: number;
   readonly error: string;
 }
@@ -1780,7 +1780,7 @@ export interface McpList {
 /** A server. */
 export interface McpServerInfo {
   readonly name: string;
-  readonly state: "consentNeeded" | "disabled" | "excluded" | "failed" | "loginNeeded" | "off" | "ready" | "restarting" | "starting" | "untrusted";
+  readonly state: "consentNeeded" | "disabled" | "excluded" | "failed" | "held" | "loginNeeded" | "off" | "ready" | "restarting" | "starting" | "untrusted";
   /** The layer of the settings that it is from. */
   readonly source: string;
   /** The user's own settings name it; else the workspace's do. */

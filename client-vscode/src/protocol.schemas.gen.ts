@@ -412,7 +412,7 @@ export const maxTurnsReached = v.object({
 
 export const mcpServerState = v.object({
   name: v.string(),
-  state: v.picklist(["consentNeeded", "disabled", "excluded", "failed", "loginNeeded", "off", "ready", "restarting", "starting", "untrusted"]),
+  state: v.picklist(["consentNeeded", "disabled", "excluded", "failed", "held", "loginNeeded", "off", "ready", "restarting", "starting", "untrusted"]),
   tools: integer,
   error: v.string(),
 });
@@ -953,7 +953,7 @@ export const mcpToolInfo = v.object({
 
 export const mcpServerInfo = v.object({
   name: v.string(),
-  state: v.picklist(["consentNeeded", "disabled", "excluded", "failed", "loginNeeded", "off", "ready", "restarting", "starting", "untrusted"]),
+  state: v.picklist(["consentNeeded", "disabled", "excluded", "failed", "held", "loginNeeded", "off", "ready", "restarting", "starting", "untrusted"]),
   source: v.string(),
   isPersonal: v.boolean(),
   transport: v.picklist(["http", "sse", "stdio"]),

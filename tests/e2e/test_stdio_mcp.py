@@ -241,6 +241,28 @@ async def test_a_server_that_is_disabled_ends_and_stays_off(
     assert ["mcp_tester_echo" in names(one) for one in (first, second, third)] == [True, False, True]
 
 
+async def test_a_server_whose_secret_stood_in_a_file_that_broke_is_listed_as_off_with_the_reason(
+    home: Path, workspace: Path, environment: dict[str, str]
+) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    configure(home, {"other": a_server(), "tester": {**a_server(), "headers": {"Authorization": secret}}})
+    async with editor(environment, workspace, options=OPTIONS) as spoken:
+        assert await states(spoken) == {"other": "off", "tester": "off"}
+    file = home / ".gemini/settings.json"
+    whole = file.read_bytes()
+    file.write_text("{", "utf-8")
+    async with editor(environment, workspace, options=OPTIONS) as spoken:
+        await spoken.ask("gemini/session/new", {})
+        other, tester = (await spoken.ask("gemini/mcp/list", {}))["servers"]
+        assert (other["state"], tester["state"]) == ("off", "held")
+        assert f"{file} cannot be read" in tester["error"]
+        with pytest.raises(Exception, match="cannot be read"):
+            await spoken.ask("gemini/mcp/restart", {"server": "tester"})
+        file.write_bytes(whole)
+        await spoken.wait_for("settingsChanged")
+        assert await states(spoken) == {"other": "off", "tester": "off"}
+
+
 async def test_always_can_be_said_of_a_whole_server_and_of_no_other(
     home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
 ) -> None:

@@ -340,7 +340,7 @@ def test_a_file_that_cannot_be_read_leaves_the_last_good_one_in_force_after_a_re
 
 def test_secrets_are_marks_in_the_copy_and_what_needs_one_is_off_after_a_restart(tmp_path: Path) -> None:
     start, secret = Start(tmp_path), "ghp_" + "a1B2" * 9
-    servers = {"with": {"command": "run", "env": {"TOKEN": secret}}, "without": {"command": "run"}}
+    servers = {"with": {"command": "run", "env": {"TOKEN": secret}, "trust": True}, "without": {"command": "run"}}
     hooks = {"BeforeTool": [{"hooks": [{"type": "command", "command": f"judge --token {secret}"}]}]}
     rules = [{"tool": "run_shell_command", "command": ["curl", secret], "decision": "deny"}]
     start.load({"mcpServers": servers, "hooks": hooks, "companion": {"tools": {"rules": rules}}})
@@ -348,7 +348,11 @@ def test_secrets_are_marks_in_the_copy_and_what_needs_one_is_off_after_a_restart
     assert secret.encode() not in copy.read_bytes()
     assert copy.stat().st_mode & 0o077 == 0
     loaded = start.load("{")
-    assert [one.name for one in loaded.settings.mcp.servers] == ["without"]
+    off, used = loaded.settings.mcp.servers
+    assert (off.name, used.name, used.refusal) == ("with", "without", "")
+    assert off.refusal.startswith(f"It is off, since {start.file} cannot be read")
+    assert not off.is_trusted
+    assert secret not in repr(off)
     assert loaded.document["companion"]["tools"]["rules"] == [{"tool": "run_shell_command", "decision": "deny"}]
     assert loaded.document["tools"]["confirmationRequired"] == ["*"]  # for the hook that may have forbidden
     assert MASK not in json.dumps(loaded.document)

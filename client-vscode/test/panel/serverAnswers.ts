@@ -42,6 +42,16 @@ const servers: PageResults["servers"] = {
       tools: [],
       error: "It wants you to log in.",
     },
+    {
+      ...server,
+      name: "vault",
+      state: "held",
+      tools: [],
+      prompts: 0,
+      title: "",
+      warnings: [],
+      error: daemonTexts.heldServer,
+    },
   ],
   problems: ["user settings: mcpServers.old: it must have either a `command` or a `url`."],
 };

@@ -143,6 +143,7 @@ function actionsOf({ state, canLogIn, isPersonal }: McpServerInfo): readonly Act
     case "disabled":
       return ["enable"];
     case "excluded":
+    case "held":
     case "untrusted":
       return [];
     case "loginNeeded":
@@ -176,6 +177,7 @@ function stateText(state: McpServerInfo["state"]): string {
     consentNeeded: t("waits for your consent"),
     disabled: t("disabled"),
     excluded: t("left out by the settings"),
+    held: t("off until its settings file can be read"),
     untrusted: t("off, as the workspace is not trusted"),
   }[state];
 }

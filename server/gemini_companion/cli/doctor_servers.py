@@ -35,11 +35,16 @@ async def server_checks(env: Mapping[str, str], options: ServerOptions) -> list[
         if one.name in disabled or not options.uses(one.name)
     ]
     checks += [
+        Check(name="mcp", verdict="warning", detail=f"{one.name}: {one.held}") for one in options.servers if one.held
+    ]
+    checks += [
         Check(name="mcp", verdict="warning", detail=f"{one.name}: {warning}")
         for one in options.servers
         for warning in warnings_of_server(one)
     ]
-    wanted = [one for one in options.servers if one.name not in disabled and options.uses(one.name)]
+    wanted = [
+        one for one in options.servers if not one.held and one.name not in disabled and options.uses(one.name)
+    ]
     return checks + await asyncio.gather(*(_check(connector, one) for one in wanted))
 
 

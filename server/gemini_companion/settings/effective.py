@@ -15,7 +15,7 @@ import msgspec
 
 from gemini_companion.engine.history.verdict import BackgroundMode, StrategyName
 from gemini_companion.engine.hooks.config import Hook, HookOptions, read_hooks
-from gemini_companion.engine.mcp.config import ServerOptions, settled_servers
+from gemini_companion.engine.mcp.config import HeldServers, ServerOptions, settled_servers
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.engine.variables import Reference, names_in
 from gemini_companion.settings.agents import AgentOverrideSettings
@@ -189,12 +189,13 @@ def settle(
     layers: Iterable[tuple[str, SettingsFile]] = (),
     held: tuple[str, ...] = (),
     unread: tuple[str, ...] = (),
+    held_servers: Mapping[str, HeldServers] = {},
 ) -> Settings:
     """The settings that result from the merged layers, the environment and a remote experiment's flag.
 
     The flag (0 to 1) applies only if no layer sets `model.compressionThreshold`; 0, like any number out of range, means
     unset. `home` replaces a leading `~`. `layers` are the layers one by one, lowest first, for what names its origin;
-    `held` and `unread` are as in `Settings`.
+    `held` and `unread` are as in `Settings`; `held_servers` are the servers of a layer, by its name, that are off.
     """
     layers = tuple(layers)
     own = _own_variables(env, home)
@@ -230,7 +231,7 @@ def settle(
         max_attempts=min(merged.general.max_attempts, MAX_ATTEMPTS) if merged.general.max_attempts else None,
         truncate_tool_output_threshold=threshold if threshold > 0 else None,
         tool_max_rounds=merged.companion.tools.max_rounds,
-        mcp=_server_options(merged, layers, own),
+        mcp=_server_options(merged, layers, own, held_servers),
         hooks=_hook_options(merged, layers, own),
         skills_enabled=merged.skills.enabled,
         skills_disabled=frozenset(merged.skills.disabled),
@@ -318,15 +319,19 @@ def _below_home(path: Path, home: Path) -> str:
 
 
 def _server_options(
-    merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]], own: Callable[[str], Reference | None]
+    merged: SettingsFile,
+    layers: Iterable[tuple[str, SettingsFile]],
+    own: Callable[[str], Reference | None],
+    held: Mapping[str, HeldServers],
 ) -> ServerOptions:
     layers = tuple(layers)
     allowed = (layer.mcp.allowed for _, layer in layers)
     return settled_servers(
-        ((name, name in PERSONAL, layer.mcp_servers) for name, layer in layers if layer.mcp_servers),
+        ((name, name in PERSONAL, layer.mcp_servers) for name, layer in layers if layer.mcp_servers or name in held),
         allowed=[None if names is None else frozenset(names) for names in allowed],
         excluded=merged.mcp.excluded,
         variables=own,
+        held=held,
     )
 
 

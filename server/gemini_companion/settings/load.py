@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import msgspec
 
 from gemini_companion.engine.errors import InvalidSettings
 from gemini_companion.engine.escapes import one_line
+from gemini_companion.engine.mcp.config import HeldServers
 from gemini_companion.settings.authority import PERSONAL, WITHOUT_EFFECT, LayerName, is_admitted, key_path
 from gemini_companion.settings.effective import Settings, changed_keys, settle
 from gemini_companion.settings.env_files import EnvFiles
@@ -71,6 +72,8 @@ class LoadedLayer(msgspec.Struct, frozen=True, kw_only=True):
     """Where its keys stand; `None` if the source is broken, so that `values` is what it last held."""
     path: Path | None
     """The file, if it is one."""
+    held_servers: JsonObject = {}
+    """Definitions of MCP servers, by name, that are off while the file cannot be read: its copy lacks their secrets."""
 
 
 class HeldLayer(InvalidSettings):
@@ -238,6 +241,11 @@ class SettingsLoader:
                 remote_compression_threshold=flag,
                 held=tuple(held),
                 unread=tuple(unread),
+                held_servers={
+                    layer.name: HeldServers(layer.held_servers, _off_until(layer.path))
+                    for layer in layers
+                    if layer.held_servers
+                },
                 layers=[(layer.name, msgspec.convert(layer.values, SettingsFile)) for layer in layers],
             ),
             problems=(*problems, *faults),
@@ -336,7 +344,13 @@ class SettingsLoader:
         if is_held:
             values, faults = self._held(name, source, faults, trusted)
         is_whole = not faults
-        layer = LoadedLayer(name=name, values=values, source=source if is_whole else None, path=source.path)
+        layer = LoadedLayer(
+            name=name,
+            values=values,
+            source=source if is_whole else None,
+            path=source.path,
+            held_servers=_servers_without_secrets(reading, name, trusted) if reading.is_copy else {},
+        )
         return layer, [*faults, *found]
 
     def _held(
@@ -375,6 +389,23 @@ class SettingsLoader:
             admits=lambda key: is_admitted(key, name, trusted=trusted),
         )
         return applies, [*bad, *wrong], [*refused, *taken]
+
+
+def _servers_without_secrets(reading: _Reading, name: LayerName, trusted: bool) -> JsonObject:
+    """The servers of a copy that need a secret of which it has only a mark: none of them applies."""
+    servers = admit(migrated(reading.values), name, trusted=trusted).get("mcpServers")
+    if not isinstance(servers, dict):
+        return {}
+    defined = cast("JsonObject", servers)
+    return {one: fields for one, fields in defined.items() if isinstance(fields, dict) and masked_texts({one: fields})}
+
+
+def _off_until(file: Path | None) -> str:
+    where = shown(file) if file is not None else "the settings"
+    return (
+        f"It is off, since {where} cannot be read and the copy of what it last held has no secrets. Correct the file and"
+        " save: then it starts again."
+    )
 
 
 def _unknown(where: str, names: Sequence[str]) -> str:

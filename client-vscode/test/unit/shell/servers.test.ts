@@ -53,6 +53,12 @@ describe("the MCP servers", () => {
     expect(panel.host.asked("serverAction")).toEqual([{ do: "serverAction", server: "files", action: "disable" }]);
   });
 
+  it("say why one is off whose settings file cannot be read, and offer nothing that could not start it", () => {
+    expect(panel.text).toContain("off until its settings file can be read");
+    expect(panel.text).toContain("/home/me/.gemini/settings.json cannot be read");
+    for (const action of ["Enable", "Restart", "Disable"]) expect(panel.has("button", `${action}: vault`)).toBe(false);
+  });
+
   it("show their prompts as the slash commands that they are", async () => {
     await panel.click("button", "What It Offers");
     expect(panel.text).toContain("/summarise");

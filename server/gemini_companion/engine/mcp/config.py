@@ -78,6 +78,8 @@ class ServerDefinition(msgspec.Struct, frozen=True, kw_only=True):
     """Those variables. Only a personal definition has any."""
     refused: tuple[str, ...] = ()
     """Names of such variables that a workspace's definition refers to: it may not, and is not started."""
+    held: str = ""
+    """Why it is off as long as the file that defines it cannot be read; empty if that is not so."""
 
     @property
     def digest(self) -> str:
@@ -90,7 +92,7 @@ class ServerDefinition(msgspec.Struct, frozen=True, kw_only=True):
     def refusal(self) -> str:
         """Why it is not started; empty if nothing speaks against it."""
         if not self.refused:
-            return ""
+            return self.held
         names = ", ".join(f"${name}" for name in self.refused)
         return (
             f"Only your own settings may refer to {names}: define it in the workspace's .env, or move the server there."
@@ -99,6 +101,14 @@ class ServerDefinition(msgspec.Struct, frozen=True, kw_only=True):
     def offers(self, tool: str) -> bool:
         """Whether the settings leave a tool of it in."""
         return tool not in self.exclude and (self.include is None or tool in self.include)
+
+
+class HeldServers(msgspec.Struct, frozen=True):
+    """Servers of a layer that are off, since the layer's file cannot be read and they need what no copy of it has."""
+
+    servers: Mapping[str, Mapping[str, Any]]
+    """As far as they are known, by name."""
+    reason: str
 
 
 class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,17 +134,19 @@ def settled_servers(
     allowed: Iterable[frozenset[str] | None] = (),
     excluded: Iterable[str] = (),
     variables: Callable[[str], Reference | None] = lambda name: None,
+    held: Mapping[str, HeldServers] = {},
 ) -> ServerOptions:
     """The servers of the layers, lowest first, each with its name and whether it is personal.
 
     A later layer's definition replaces an earlier one's as a whole; what a workspace names like a personal server is
     left out. `allowed` has a layer's `mcp.allowed` each, of which all must name a server. `variables` are the person's
-    own: personal definitions are filled in from them.
+    own: personal definitions are filled in from them. `held` has what is off of a layer, by its name.
     """
     found: dict[str, ServerDefinition] = {}
     problems: list[str] = []
     for source, is_personal, servers in layers:
-        for server in _servers(servers, source, is_personal, variables, problems):
+        off = _held(held[source], source, is_personal) if source in held else ()
+        for server in (*_servers(servers, source, is_personal, variables, problems), *off):
             if isinstance(server, str):
                 below = found.get(server)
                 if below is not None and (is_personal or not below.is_personal):
@@ -158,6 +170,16 @@ def settled_servers(
         allowed=only,
         excluded=frozenset(excluded),
     )
+
+
+def _held(held: HeldServers, source: str, is_personal: bool) -> Iterator[ServerDefinition]:
+    """What is known of servers that are off."""
+    for name, fields in held.servers.items():
+        try:
+            known = _definition(name, fields, source, is_personal=is_personal)
+        except ValueError:
+            known = ServerDefinition(name=name, source=source, is_personal=is_personal, transport="stdio")
+        yield msgspec.structs.replace(known, held=held.reason, is_trusted=False)
 
 
 def _servers(

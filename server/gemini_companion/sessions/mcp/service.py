@@ -129,6 +129,8 @@ class McpService:
             return "untrusted"
         if not self._options().uses(definition.name):
             return "excluded"
+        if definition.held:
+            return "held"
         if definition.name in choices.disabled:
             return "disabled"
         if definition.refusal:
@@ -291,6 +293,7 @@ class McpService:
 _WHY: Final[Mapping[ServerState, str]] = {
     "untrusted": "the workspace is not trusted.",
     "excluded": "the settings leave it out, by mcp.allowed or mcp.excluded.",
+    "held": "the settings file that defines it cannot be read, and no secret of it is kept elsewhere.",
     "disabled": "it is disabled.",
     "failed": "the workspace's settings refer to variables that are yours.",
     "consentNeeded": "the workspace's settings name it, and nobody has agreed to what it starts.",
