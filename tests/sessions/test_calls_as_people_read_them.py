@@ -12,7 +12,12 @@ from gemini_companion.sessions.tools.call_shown import MOST_CHARACTERS, call_sho
 from gemini_companion.tools.ports import CommandEnd
 from gemini_companion.tools.shell.run_shell_command import output_of, put_out
 from gemini_companion.tools.workspace.excerpts import shown, without_lead
+from gemini_companion.tools.workspace.grep_search import lines_alone
+from gemini_companion.tools.workspace.list_directory import names_alone
 from tests.support.changes_desk import ChangesDesk
+
+KEPT_BACK = "Files that the user's rules keep from you were left out."
+FOR_PEOPLE = "Files that your rules keep from Gemini were left out."
 
 
 @pytest.fixture
@@ -45,13 +50,45 @@ async def test_of_a_new_file_all_of_it_is_added(desk: ChangesDesk) -> None:
     assert "\n+x\n+y\n" in (await last_call(desk)).diff
 
 
-async def test_of_an_edit_that_failed_the_reason_is_seen_and_not_what_to_do_instead(desk: ChangesDesk) -> None:
+async def test_of_an_edit_that_failed_all_of_its_fault_is_seen(desk: ChangesDesk) -> None:
+    desk.put("a.txt", b"one\ntwo\n")
+    call = ("replace", {"file_path": "a.txt", "old_string": "one\ntwo!", "new_string": "2"})
+    await desk.turn(call)
+    first = await last_call(desk)
+    assert first.diff == ""
+    assert "old_string stands there 0 times" in first.output
+    assert "What is most like it" in first.output
+    assert "two" in first.output
+    await desk.turn(call)
+    assert await last_call(desk) == first  # how often it failed is for the model
+
+
+async def test_of_a_refused_text_what_has_changed_is_seen_and_not_what_the_model_may_do(desk: ChangesDesk) -> None:
     desk.put("a.txt", b"one\n")
-    await desk.replace("a.txt", "nothing of the kind", "2")
-    seen = await last_call(desk)
-    assert seen.diff == ""
-    assert seen.output
-    assert "\n" not in seen.output
+    await desk.turn(("read_file", {"file_path": "a.txt"}))
+    desk.put("a.txt", b"one and more\n")
+    await desk.write("a.txt", "two\n")
+    seen = (await last_call(desk)).output
+    assert "has changed since it was last read" in seen
+    assert "+one and more" in seen
+    assert "Call again" not in seen
+
+
+@pytest.mark.parametrize(
+    ("told", "seen"),
+    [
+        ("2 matches in 1 file\na.py\n1: x\n2: x", "a.py\n1: x\n2: x"),
+        (f"1 match in 1 file ({KEPT_BACK})\na.py\n1: x", f"a.py\n1: x\n\n{FOR_PEOPLE}"),
+        (f"No line matches x. {KEPT_BACK}", f"No line matches x. {FOR_PEOPLE}"),
+    ],
+)
+def test_of_a_search_in_texts_what_was_left_out_stands_below(told: str, seen: str) -> None:
+    assert lines_alone(told) == seen
+
+
+def test_a_name_in_brackets_is_no_note() -> None:
+    listed = "app: 1 name\n[slug].py (3 B)"
+    assert names_alone(listed) == listed
 
 
 async def test_a_call_that_is_not_known_is_empty(desk: ChangesDesk) -> None:

@@ -42,9 +42,7 @@ async def server_checks(env: Mapping[str, str], options: ServerOptions) -> list[
         for one in options.servers
         for warning in warnings_of_server(one)
     ]
-    wanted = [
-        one for one in options.servers if not one.held and one.name not in disabled and options.uses(one.name)
-    ]
+    wanted = [one for one in options.servers if not one.held and one.name not in disabled and options.uses(one.name)]
     return checks + await asyncio.gather(*(_check(connector, one) for one in wanted))
 
 

@@ -107,7 +107,7 @@ async def test_a_refusal_shows_what_has_changed_since_the_file_was_read(desk: De
     await desk.call("read_file", file_path="a.py")
     path.write_text('x = "a"\ny = 2\n')
     told = await refused(desk, "replace", file_path="a.py", old_string="x = 'a'\n", new_string="x = 'b'\n")
-    assert "What has changed in the file since you last read it:" in told
+    assert "What has changed in the file since it was last read:" in told
     assert "-x = 'a'\n+x = \"a\"" in told
 
 

@@ -13,6 +13,9 @@ import pytest
 from gemini_companion.engine.tool_output.cutting import cut_output
 from gemini_companion.tools.documents import Diagnostic, FileDiagnostics
 from gemini_companion.tools.tool import ToolRefusal
+from gemini_companion.tools.workspace.glob import paths_alone
+from gemini_companion.tools.workspace.grep_search import lines_alone
+from gemini_companion.tools.workspace.list_directory import names_alone
 from tests.support.tool_contexts import Desk, write
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
@@ -167,6 +170,25 @@ async def test_a_folder_is_listed_without_what_is_hidden(desk: Desk, root: Path)
         ".: 4 names", "sub/", ".gitignore (3 bytes)", "b.py (5 bytes)", "link (link)", "[2 ignored or secret names are not shown.]",
     ]  # fmt: skip
     assert "b.py" not in (await desk.call("list_directory", dir_path=".", ignore=["B*"])).output
+
+
+@pytest.mark.process
+async def test_people_see_what_was_found_without_the_notes_to_the_model(searching: Desk, root: Path):
+    (root / "sub").mkdir(exist_ok=True)
+    for number in range(501):
+        (root / "sub" / f"{number}.many").write_text("find\n", "utf-8")
+    told = (await searching.call("glob", pattern="sub/*.many")).output
+    assert "[There are more" in told
+    assert len(paths_alone(told).split("\n")) == 500
+    assert all(path.endswith(".many") for path in paths_alone(told).split("\n"))
+    told = (await searching.call("grep_search", pattern="find", dir_path="sub", total_max_matches=2)).output
+    assert "There are more" in told
+    shown = lines_alone(told).split("\n")
+    assert shown[0].startswith("sub/")
+    assert {line for line in shown if line and not line.startswith("sub/")} == {"1: find"}
+    told = (await searching.call("list_directory", dir_path="sub", ignore=["*.many"])).output
+    assert told.endswith("[501 left out as asked.]")
+    assert names_alone(told).endswith("\n\n501 left out as asked.")
 
 
 @pytest.mark.process

@@ -9,6 +9,7 @@ from gemini_companion.settings.in_force import SettingList, settings_in_force
 
 async def list_(host: Host, params: Empty) -> SettingList:
     service = host.settings
+    service.reload()  # a change that is not noticed yet counts: whoever asks has seen it
     return SettingList(
         settings=settings_in_force(service.loaded),
         trusted=service.is_trusted(),

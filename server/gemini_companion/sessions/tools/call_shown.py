@@ -6,6 +6,7 @@ Left out is what only the model was told, which is most of what the tools say th
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from gemini_companion.engine.changes.text import difference
@@ -16,10 +17,15 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import ShownCall
 from gemini_companion.sessions.tools.calls import UNTIL_THEN
 from gemini_companion.sessions.tools.changes_numbers import load_version
+from gemini_companion.sessions.tools.repeats import AGAIN_FAILED
 from gemini_companion.tools.paths import shown_path
 from gemini_companion.tools.shell.run_shell_command import put_out
 from gemini_companion.tools.tool import ToolRefusal
+from gemini_companion.tools.workspace.changing import AGAIN
 from gemini_companion.tools.workspace.excerpts import without_lead
+from gemini_companion.tools.workspace.glob import paths_alone
+from gemini_companion.tools.workspace.grep_search import lines_alone
+from gemini_companion.tools.workspace.list_directory import names_alone
 
 MOST_CHARACTERS: Final = 20_000
 """Of an output; its end is shown."""
@@ -28,6 +34,14 @@ _LONGEST_DIFF: Final = 200_000
 _MOST_FILES: Final = 50
 _INSTRUCTIONS: Final = ("activate_skill", "exit_plan_mode")
 """Tools beside those below whose outputs tell the model what to do next."""
+
+
+_FOR_PEOPLE: Final[Mapping[str, Callable[[str], str]]] = {
+    "glob": paths_alone,
+    "grep_search": lines_alone,
+    "list_directory": names_alone,
+}
+"""What of an output is for people, of tools that tell the model more."""
 
 
 async def call_shown(session: Session, call_id: str) -> ShownCall:
@@ -69,9 +83,14 @@ async def _seen(session: Session, found: FoundCall) -> str:
     if isinstance(response, dict) and "error" in response and "output" not in response:
         if tool is None or tool.risk == "server":
             return whole
+        if tool.risk == "edit":  # what is there instead, or has changed meanwhile, is for people too
+            lines = whole.partition(AGAIN_FAILED)[0].split("\n")
+            return "\n".join(line for line in lines if not line.startswith(AGAIN))
         return whole.partition(UNTIL_THEN)[2] or whole.partition("\n")[0]  # below stands what to do instead
     if found.name in _INSTRUCTIONS or (tool is not None and tool.risk in ("edit", "note")):
         return ""
     if tool is not None and tool.risk == "command":
         return put_out(whole)
-    return without_lead(whole) if tool is not None and tool.shape == "file" else whole
+    if tool is None:
+        return whole
+    return without_lead(whole) if tool.shape == "file" else _FOR_PEOPLE.get(tool.name, lambda told: told)(whole)

@@ -11,8 +11,9 @@ from gemini_companion.sessions.tools.called import Ended
 TOLD_AT: Final = 2
 ASKED_AT: Final = 3
 
+AGAIN_FAILED: Final = "\n\nThis very call has now failed"
 _NOTE: Final = (
-    "This very call has now failed {times} times, and nothing has changed in between. Do not repeat it: find out why it"
+    AGAIN_FAILED + " {times} times, and nothing has changed in between. Do not repeat it: find out why it"
     " fails, try something else, or ask the user."
 )
 _FAILED: Final = frozenset({"failed", "timedOut"})
@@ -60,5 +61,5 @@ def _with_note(ended: Ended, times: int) -> Ended:
     fields: dict[str, Any] = ended.part["functionResponse"]
     response: dict[str, Any] = fields["response"]
     key = "error" if isinstance(response.get("error"), str) else "output"
-    text = f"{response.get(key) or ''}\n\n{_NOTE.format(times=times)}".lstrip()
+    text = f"{response.get(key) or ''}{_NOTE.format(times=times)}".lstrip()
     return replace(ended, part={"functionResponse": {**fields, "response": {**response, key: text}}})

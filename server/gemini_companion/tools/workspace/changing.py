@@ -29,6 +29,8 @@ from gemini_companion.tools.workspace.loading import Loaded, Seen, load
 from gemini_companion.tools.workspace.places import found
 
 _MASK: Final = "[masked: "
+AGAIN: Final = "Call again"
+"""Begins a line of a refusal that is for the model alone."""
 _DECLARE: Final = "If its text is not shown rightly, say no, and name its charset in a .editorconfig."
 _DIFF_LINES: Final = 80
 """Lines of a diff that the model is shown."""

@@ -16,6 +16,7 @@ from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, Tool
 from gemini_companion.tools.workspace.places import folder_to_read, found, read_of
 
 _MOST: Final = 500
+_MORE: Final = f"[There are more; these {_MOST} were changed last.]"
 
 
 class GlobArguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,8 +68,13 @@ class GlobFiles:
         is_more = len(paths) > _MOST
         summary = counted(len(lines), "file", more=is_more)
         if is_more:
-            lines.append(f"[There are more; these {_MOST} were changed last.]")
+            lines.append(_MORE)
         return ToolOutput(output="\n".join(lines), summary=summary)
+
+
+def paths_alone(told: str) -> str:
+    """What the model was told, without the note to it; that there are more stands in the summary."""
+    return told.removesuffix(f"\n{_MORE}")
 
 
 async def begun_in(pattern: str, context: ToolContext) -> tuple[str, Place | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import groupby
@@ -19,6 +20,9 @@ from gemini_companion.tools.workspace.places import existing, read_of
 
 _MOST: Final = 100
 _MOST_EVER: Final = 2_000
+_KEPT_BACK: Final = "Files that the user's rules keep from you were left out."
+_MORE: Final = "There are more matches: search a folder, or for something narrower."
+_LEAD: Final = re.compile(r"[\d,]+\+? match(?:es)? in [\d,]+\+? files?(?: \((?P<notes>.*)\))?\n")
 
 _Count = Annotated[int, msgspec.Meta(ge=1)]
 _Around = Annotated[int, msgspec.Meta(ge=0)]
@@ -91,17 +95,29 @@ class GrepSearch:
         lines = await _showable(result.lines, context)
         matches = sum(line.is_match for line in lines)
         if len(lines) < len(result.lines):
-            notes.append("Files that the user's rules keep from you were left out.")
+            notes.append(_KEPT_BACK)
         if not matches:
             notes.append("Ignored files, secrets and binary files were left out.")
             return ToolOutput(output=f"No line matches {args.pattern}. {' '.join(notes)}", summary="no matches")
         files = list(dict.fromkeys(line.path for line in lines))
         if result.is_truncated:
-            notes.append("There are more matches: search a folder, or for something narrower.")
+            notes.append(_MORE)
         body = "\n".join(map(one_line, files)) if args.names_only else await asyncio.to_thread(_grouped, lines)
         count = f"{counted(matches, 'match', 'matches', more=result.is_truncated)} in {counted(len(files), 'file')}"
         output = f"{count}{' (' + ' '.join(notes) + ')' if notes else ''}\n{body}"
         return ToolOutput(output=output, summary=count)
+
+
+def lines_alone(told: str) -> str:
+    """What the model was told, for people: the lines, whose count stands in the summary, and below them what was left
+    out.
+    """
+    told = told.replace(_KEPT_BACK, "Files that your rules keep from Gemini were left out.", 1)
+    lead = _LEAD.match(told)
+    if lead is None:
+        return told
+    notes = (lead["notes"] or "").removesuffix(_MORE).strip()
+    return told[lead.end() :] + (f"\n\n{notes}" if notes else "")
 
 
 async def _showable(lines: Sequence[Line], context: ToolContext) -> Sequence[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final
 
 import msgspec
@@ -14,6 +15,10 @@ from gemini_companion.tools.workspace.names import NamePatterns
 from gemini_companion.tools.workspace.places import folder_to_read, read_of
 
 _MOST: Final = 1_000
+_INSTEAD: Final = "; glob finds those that are wanted"
+_NOTES: Final = re.compile(
+    r"\n\[(\d+ (?:left out as asked|ignored or secret)[^\n]*\.|There are more than [^\n]*\.)\]\Z"
+)
 
 
 class ListDirectoryArguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +63,7 @@ class ListDirectory:
         if names.hidden:
             notes.append(f"{names.hidden} ignored or secret names are not shown.")
         if names.is_truncated:
-            notes.append(f"There are more than {_MOST:,} names; glob finds those that are wanted.")
+            notes.append(f"There are more than {_MOST:,} names{_INSTEAD}.")
         lines = [f"{place.shown}: {'empty' if not entries else counted(len(entries), 'name')}", *map(_line, entries)]
         if notes:
             lines.append(f"[{' '.join(notes)}]")
@@ -67,6 +72,11 @@ class ListDirectory:
             summary=counted(len(entries), "name"),
             source=f"{place.path} {sorted(args.ignore or ())}",
         )
+
+
+def names_alone(told: str) -> str:
+    """What the model was told, for people: what was left out is a line like others, without what the model may do."""
+    return _NOTES.sub(lambda notes: f"\n\n{notes[1].replace(_INSTEAD, '')}", told)
 
 
 def _line(entry: Listed) -> str:

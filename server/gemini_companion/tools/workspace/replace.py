@@ -199,5 +199,5 @@ def _explained(why: NoMatch, text: str, old: str, new: str, place: Place, since:
             f"{shown(windows)}"
         )
     if since:
-        sentences.append(f"What has changed in the file since you last read it:\n{since}")
+        sentences.append(f"What has changed in the file since it was last read:\n{since}")
     return mask_secrets("\n".join(sentences))[0]
