@@ -9,7 +9,7 @@ import { registerEditor } from "./editor/register.js";
 let running: Daemon | undefined;
 
 export function activate(context: ExtensionContext): void {
-  const { daemon, log } = registerDaemon(context);
+  const { daemon, messages, log } = registerDaemon(context);
   running = daemon;
   const reporter = registerContext(context, daemon);
   // The editor's commands and the chat need each other; neither does before a person acts.
@@ -17,6 +17,7 @@ export function activate(context: ExtensionContext): void {
   const editor = registerEditor(context, daemon, async (text, options) => chat?.ask(text, options));
   chat = registerChat(context, { daemon, reporter, editor, log: (message) => log.info(message) });
   context.subscriptions.push(
+    messages.onDidMend(() => chat?.settingsMended()),
     commands.registerCommand("geminiCompanion.openWalkthrough", () =>
       commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#start`, false),
     ),

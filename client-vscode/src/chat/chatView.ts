@@ -8,6 +8,7 @@ import {
   l10n,
   type CancellationToken,
   type Disposable,
+  type Event,
   type ExtensionContext,
   type Webview,
   type WebviewView,
@@ -44,6 +45,7 @@ export interface ViewNeeds {
 
 export class ChatView implements WebviewViewProvider, Disposable {
   readonly #ready = new EventEmitter<void>();
+  readonly #shown = new EventEmitter<void>();
   readonly #subscriptions: Disposable[] = [];
   readonly #commands = new InOrder();
   #view: WebviewView | undefined;
@@ -65,6 +67,11 @@ export class ChatView implements WebviewViewProvider, Disposable {
         this.#link?.post({ type: "command", command: { do: "setDraft", ...this.#draft(text) } }),
       ),
     );
+  }
+
+  /** The panel came into sight. */
+  get onDidShow(): Event<void> {
+    return this.#shown.event;
   }
 
   get isVisible(): boolean {
@@ -102,6 +109,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
       link.visible(view.visible);
       if (view.visible) {
         this.#seen();
+        this.#shown.fire();
         void this.needs.chat.reopenIfReadOnly();
       } else this.#setFocus(false);
     });
@@ -137,6 +145,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
   dispose(): void {
     this.#close();
     this.#ready.dispose();
+    this.#shown.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 

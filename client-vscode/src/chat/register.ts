@@ -48,6 +48,8 @@ export interface ChatCommands {
   /** Put a prompt into the composer, and send it if wished. */
   ask(text: string, options: { readonly send: boolean }): Promise<void>;
   readonly isPanelVisible: () => boolean;
+  /** A settings file can be read again. */
+  settingsMended(): void;
 }
 
 /** Of a long selection its beginning is what is looked for, characters. */
@@ -269,6 +271,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   return {
     ask: (text, { send }) => view.command({ do: "insert", text, send }),
     isPanelVisible: () => view.isVisible,
+    settingsMended: () => void chat.guard(() => chat.modelSettingChanged()),
   };
 }
 

@@ -7,7 +7,7 @@ import { ServerRequestMethod } from "../protocol.gen.js";
 import type { Chat } from "./chat.js";
 import type { ChatView } from "./chatView.js";
 import type { Asked } from "./questions.js";
-import { inform } from "../toasts.js";
+import { inform, stand } from "../toasts.js";
 
 /** Set while a question waits in the open chat; the key that leads there is of use then. */
 const QUESTION_KEY = "geminiCompanion.hasQuestion";
@@ -34,16 +34,27 @@ export function registerTools(chat: Chat, view: ChatView): Disposable[] {
   }
 
   /** Somebody looks elsewhere: say so, and take the focus from nobody. */
-  async function notify({ sessionId, title }: Asked): Promise<void> {
-    const isShown = sessionId === chat.info?.sessionId;
-    if (view.isVisible && isShown) return;
-    if (isShown) view.markUnseen();
-    const show = t("Show");
-    if ((await inform(t("Gemini asks: {0}", exactText(title)), show)) !== show) return;
-    await chat.guard(async () => {
-      if (sessionId !== chat.info?.sessionId) await chat.open(sessionId);
+  function notify({ sessionId, callId, title }: Asked): void {
+    const isShown = (): boolean => sessionId === chat.info?.sessionId;
+    if (view.isVisible && isShown()) return;
+    if (isShown()) view.markUnseen();
+    const show = async (): Promise<void> => {
+      if (!isShown()) await chat.open(sessionId);
       await toQuestion();
+    };
+    const ended = new Promise<void>((end) => {
+      const over = (): void => {
+        for (const subscription of subscriptions) subscription.dispose();
+        end();
+      };
+      const subscriptions = [
+        questions.onDidSettle((settled) => settled === callId && over()),
+        // It stands in sight then.
+        chat.onDidChange(() => view.isVisible && isShown() && over()),
+        view.onDidShow(() => isShown() && over()),
+      ];
     });
+    stand(t("Gemini asks: {0}", exactText(title)), [{ label: t("Show"), run: () => void chat.guard(show) }], ended);
   }
 
   async function chooseMode(): Promise<void> {
@@ -65,7 +76,7 @@ export function registerTools(chat: Chat, view: ChatView): Disposable[] {
   return [
     daemon.handle(ServerRequestMethod.confirmTool, (params, token) => questions.confirm(params, token)),
     daemon.handle(ServerRequestMethod.askUser, (params, token) => questions.ask(params, token)),
-    questions.onDidAsk((asked) => void notify(asked)),
+    questions.onDidAsk(notify),
     chat.onDidChange(tellKey),
     commands.registerCommand("geminiCompanion.toQuestion", () => chat.guard(toQuestion)),
     commands.registerCommand("geminiCompanion.chooseMode", () => chat.guard(chooseMode)),

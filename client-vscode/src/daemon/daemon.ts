@@ -35,6 +35,8 @@ export interface DaemonParts {
   settings(): SettingsSection;
   /** `window/showMessage`, undecoded. */
   showMessage(params: unknown): void;
+  /** `window/showMessageRequest`, undecoded; the token says that the daemon does not ask any more. */
+  askMessage(params: unknown, token: CancellationToken): Promise<unknown>;
   readonly log: { info(text: string): void; warn(text: string): void; error(text: string): void };
   readonly t: Translate;
 }
@@ -218,6 +220,7 @@ export class Daemon implements DaemonPort, Disposable {
         if (!life.aborted) this.#receive(method, params);
       },
       request: (method, params, token) => {
+        if (method === "window/showMessageRequest") return this.parts.askMessage(params, token);
         const handler = this.#handlers.get(method);
         if (handler !== undefined) return handler(params, token);
         const data = { kind: "methodNotFound", message: `${method} is not answered here.`, hint: "", retryable: false };

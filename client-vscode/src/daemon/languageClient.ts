@@ -34,7 +34,7 @@ const HANDSHAKE_MS = 60_000;
 const GOODBYE_MS = 2_000;
 
 const OWN_NOTIFICATIONS: readonly string[] = [...Object.values(ServerNotificationMethod), "window/showMessage"];
-const OWN_REQUESTS: readonly string[] = Object.values(ServerRequestMethod);
+const OWN_REQUESTS: readonly string[] = [...Object.values(ServerRequestMethod), "window/showMessageRequest"];
 
 /** The library's features that the daemon has a use for. The others would offer its commands and code actions a second time. */
 const FEATURES: ReadonlySet<string> = new Set([

@@ -19,11 +19,9 @@ import { StartFailure } from "./failure.js";
 import type { Exit, Launch } from "./link.js";
 import { isProgram, programSearch } from "./processes.js";
 import { chosen, commandOf, locate, startFrom, type SettingLevels } from "./pure/locate.js";
-import { fileLocationIn } from "./pure/fileLocation.js";
 import { sectionOf } from "./pure/settings.js";
 import { judgeVersions, type ServerFacts } from "./pure/versions.js";
-import { openPlace } from "./settingsFile.js";
-import { fail, inform, warn } from "../toasts.js";
+import type { DaemonMessages } from "./messages.js";
 
 const SECTION = "geminiCompanion";
 /** Kept per extension version: the person chose the extension's own daemon over the one on `PATH`. */
@@ -42,6 +40,7 @@ export class Launcher {
     private readonly context: ExtensionContext,
     private readonly key: ApiKey,
     private readonly log: LogOutputChannel,
+    private readonly messages: Pick<DaemonMessages, "show" | "ask">,
   ) {
     const { version } = context.extension.packageJSON as { version?: unknown }; // untyped in the API
     this.#version = typeof version === "string" ? version : "";
@@ -54,7 +53,8 @@ export class Launcher {
       judge: (server) => this.#judge(server),
       crashed: (exit) => crashed(exit),
       settings: () => sectionOf((key) => levels(key), workspace.isTrusted),
-      showMessage: (params) => showMessage(params, this.log),
+      showMessage: (params) => this.messages.show(params),
+      askMessage: (params, token) => this.messages.ask(params, token),
       log: this.log,
       t,
     };
@@ -225,22 +225,4 @@ function withProgress<T>(
     return work(reportBoth, AbortSignal.any([abort, stop.signal]));
   });
   return Promise.resolve(shown);
-}
-
-/** Shows the messages of the daemon that are for people: a broken settings file, say, with a way to the place. */
-function showMessage(params: unknown, log: LogOutputChannel): void {
-  if (typeof params !== "object" || params === null || !("message" in params) || typeof params.message !== "string")
-    return;
-  const message = params.message.slice(0, 1_000);
-  const kind = "type" in params ? params.type : undefined;
-  log.info(`daemon says: ${message}`);
-  const place = fileLocationIn(message);
-  const open = t("Open Settings File");
-  const show = kind === 1 ? fail : kind === 2 ? warn : inform;
-  const answered = show(message, ...(place === undefined ? [] : [open]));
-  void answered
-    .then((button) => (button === open && place !== undefined ? openPlace(place) : undefined))
-    .then(undefined, () => {
-      void fail(t("The file cannot be opened: {0}", place ?? ""));
-    });
 }

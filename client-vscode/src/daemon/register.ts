@@ -5,16 +5,23 @@ import { ApiKey } from "./apiKey.js";
 import { Daemon } from "./daemon.js";
 import { showHooks } from "./hooksInForce.js";
 import { Launcher } from "./launcher.js";
+import { DaemonMessages } from "./messages.js";
 import { DAEMON_SETTINGS } from "./pure/settings.js";
 import { showSettingsInForce } from "./settingsInForce.js";
-import { inform } from "../toasts.js";
+import { inform, registerStandingActions } from "../toasts.js";
 
 /** Nothing is started here. */
-export function registerDaemon(context: ExtensionContext): { readonly daemon: Daemon; readonly log: LogOutputChannel } {
+export function registerDaemon(context: ExtensionContext): {
+  readonly daemon: Daemon;
+  readonly messages: DaemonMessages;
+  readonly log: LogOutputChannel;
+} {
   const log = window.createOutputChannel("Gemini Companion", { log: true });
   const key = new ApiKey(context.secrets);
-  const launcher = new Launcher(context, key, log);
+  const messages = new DaemonMessages(log);
+  const launcher = new Launcher(context, key, log, messages);
   const daemon = new Daemon(launcher.parts());
+  messages.follow(daemon);
 
   const command = (name: string, work: (...args: unknown[]) => unknown): void => {
     context.subscriptions.push(commands.registerCommand(`geminiCompanion.${name}`, work));
@@ -39,6 +46,8 @@ export function registerDaemon(context: ExtensionContext): { readonly daemon: Da
 
   context.subscriptions.push(
     log,
+    messages,
+    registerStandingActions(),
     daemon,
     key.onDidChange(() => restartIfWanted(daemon)),
     workspace.onDidChangeConfiguration((change) => {
@@ -50,7 +59,7 @@ export function registerDaemon(context: ExtensionContext): { readonly daemon: Da
     // The reporter of the editor's state reports the trust itself; the folder's own settings count only from now on.
     workspace.onDidGrantWorkspaceTrust(() => void daemon.sendSettings()),
   );
-  return { daemon, log };
+  return { daemon, messages, log };
 }
 
 function restartIfWanted(daemon: Daemon): void {

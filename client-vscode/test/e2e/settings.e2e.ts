@@ -70,6 +70,7 @@ test("what is edited while an answer streams counts for the next one; broken, it
   expect(await models()).toEqual(["gemini-2.5-pro", "gemini-2.5-flash"]);
 
   put(file, '{\n  "model": { "name": "gemini-2.5-pro", "compressionThreshold": 0.4 }\n}\n');
+  await toast.waitFor({ state: "detached" }); // it was open as long as it held, and no longer
   await shows("model.compressionThreshold", "0.4", `${file}:2`);
   await set.window.page.keyboard.press("Escape");
   expect((await set.ask(panel, "And now?", "Mended.")).model).toBe("gemini-2.5-pro");

@@ -403,8 +403,8 @@ def _servers_without_secrets(reading: _Reading, name: LayerName, trusted: bool) 
 def _off_until(file: Path | None) -> str:
     where = shown(file) if file is not None else "the settings"
     return (
-        f"It is off, since {where} cannot be read and the copy of what it last held has no secrets. Correct the file and"
-        " save: then it starts again."
+        f"It is off, since {where} cannot be read and the copy of what it last held has no secrets. Correct the file"
+        " and save: then it starts again."
     )
 
 

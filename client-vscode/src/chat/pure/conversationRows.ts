@@ -29,6 +29,8 @@ export function isLive(row: Row): boolean {
 }
 
 export class ConversationRows {
+  /** The model that was meant, while another answers in its place and a row says so. */
+  meantModel: string | undefined;
   readonly #all: Row[] = [];
   readonly #indexes = new Map<string, number>();
   /** Ids of the answers that are being made and of the compressions that run: each change of a row keeps it true. */
@@ -244,6 +246,10 @@ export class ConversationRows {
   noticeBefore(id: string, level: NoticeRow["level"], text: string): void {
     const noticeId = `n:${this.nextVersion()}`;
     this.addBefore(id, { kind: "notice", id: noticeId, level, text, actions: [], time: this.now() });
+  }
+
+  remove(id: string): void {
+    if (this.#indexes.has(id)) this.replace(this.#all.filter((row) => row.id !== id));
   }
 
   /** A new row above another, or at the end if there is no such row. One that is there already stays where it is. */

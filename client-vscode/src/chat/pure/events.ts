@@ -11,7 +11,7 @@ import { agentActivity } from "./agentEvents.js";
 import { hookRan } from "./hookNotices.js";
 import { loopDetected } from "./loopNotices.js";
 import { merged, receiptOf } from "./receipts.js";
-import { changedModel } from "./modelNotices.js";
+import { endInstead, tellOfModel } from "./modelNotices.js";
 import { applyToolEvent } from "./toolEvents.js";
 import { serversChanged } from "./serverNotices.js";
 import { cutShort } from "./toolRows.js";
@@ -28,6 +28,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     case "turnStarted":
       if (event.steerId != null) withoutSteer(chat, event.steerId);
       beginTurn(chat, turn);
+      if (chat.meantModel === event.model) endInstead(chat);
       open(chat, turn, writtenIn(event.prompt), time);
       chat.change(`a:${turn}`, "answer", { state: "sending", model: event.model, since: time });
       return;
@@ -161,7 +162,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       for (const id of event.undone) chat.change(`c:${id}`, "divider", { state: "undone", canUndo: false });
       return;
     case "modelChanged":
-      chat.noticeBefore(`a:${turn}`, "info", changedModel(chat.t, event));
+      tellOfModel(chat, `a:${turn}`, event);
       chat.change(`a:${turn}`, "answer", { model: event.to });
       return;
     case "outputsMasked":

@@ -1,7 +1,7 @@
 /** A settings file that cannot be read. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import type { Stage } from "../support/stage.js";
 import { picture } from "./seeing.js";
 
@@ -19,20 +19,28 @@ export function settingsFile(set: Stage): void {
       const file = join(set.server.folder, folder, ".gemini/settings.json");
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, BROKEN);
-      const about = set.window.toast(`${file}:5:5`);
-      const toast = about.filter({ has: set.window.page.getByRole("button", { name: "Open Settings File" }) });
-      const question = about.filter({ has: set.window.page.getByRole("button", { name: "Go On Without It" }) });
-      await toast.waitFor();
+      const question = set.window.toast(`${file}:5:5`);
       await question.waitFor();
       await picture(set, `broken-settings-${folder}`);
-      await toast.getByRole("button", { name: "Open Settings File" }).click();
+      expect(await question.count()).toBe(1);
+      await question.getByRole("button", { name: "Dismiss" }).waitFor(); // so all of it is shown
+      await question.getByText("Open Settings File").click();
       await set.window.page.locator(".tab.active", { hasText: "settings.json" }).waitFor();
       await set.window.statusItem(/Ln 5, Col 5/).waitFor();
       await set.window.command("View: Close Editor");
       // Until then nobody knows what the file forbids: the built-in model answers.
-      await question.getByRole("button", { name: "Go On Without It" }).click();
+      await question.getByText("Go On Without It").click();
       await question.waitFor({ state: "detached" });
       await set.ask(panel, "Do you work all the same?", "With the defaults.");
+      // Mended, and broken anew: it is told as long as it is so.
+      const line = panel.frame.locator(".banner", { hasText: `${file} cannot be read` });
+      await line.waitFor();
+      writeFileSync(file, "{}");
+      await line.waitFor({ state: "detached" });
+      writeFileSync(file, BROKEN);
+      await question.waitFor();
+      writeFileSync(file, "{}");
+      await question.waitFor({ state: "detached" });
       rmSync(file);
     });
   }

@@ -36,5 +36,19 @@ it("another model that answers is a row with the reason, unless a person named i
   const changed = { type: "modelChanged", from: "a", to: "b" } as const;
   expect(
     await noticesOf({ ...changed, reason: "a cannot answer now" }, { ...changed, reason: "named in the request" }),
-  ).toEqual(["info: b answers from here on: a cannot answer now.", "info: b answers from here on."]);
+  ).toEqual(["info: b answers from here on."]);
+  expect(await noticesOf({ ...changed, reason: "a cannot answer now" })).toEqual([
+    "info: b answers now: a cannot answer now.",
+  ]);
+});
+
+it("which model answers instead is one row that says what holds now, and goes when it is over", async () => {
+  const first = { type: "modelChanged", from: "a", to: "b", reason: "a cannot answer now" } as const;
+  const second = { type: "modelChanged", from: "b", to: "c", reason: "a cannot answer now" } as const;
+  expect(await noticesOf(first, second)).toEqual(["info: c answers now: a cannot answer now."]);
+  const again = { type: "modelChanged", from: "c", to: "a", reason: "a is asked again" } as const;
+  expect(await noticesOf(first, second, again)).toEqual([]);
+  const turn = { type: "turnStarted", prompt: [{ text: "Go on." }] } as const;
+  expect(await noticesOf(first, second, { ...turn, model: "a" })).toEqual([]);
+  expect(await noticesOf(first, second, { ...turn, model: "c" })).toHaveLength(1);
 });

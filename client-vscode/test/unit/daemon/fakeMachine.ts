@@ -56,6 +56,7 @@ export class Machine {
     crashed: (exit) => new StartFailure("crashed", `crashed: ${exit?.lastLine ?? ""}`, "", []),
     settings: () => ({ model: { name: "offline" } }),
     showMessage: () => undefined,
+    askMessage: () => Promise.resolve(null),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     t: english,
   };

@@ -43,6 +43,28 @@ function later(): void {
   vi.advanceTimersByTime(600);
 }
 
+describe("a reason of a question", () => {
+  const reasons = () =>
+    [...question().querySelectorAll(":scope > .question-reason, .question-parts li")].map((one) => one.textContent);
+
+  it("is said once, at the part that it is about, with code as code", () => {
+    show(live([commandAsked]));
+    expect(reasons()).toEqual(["rm -rf build no rule allows rm"]);
+    expect([...question().querySelectorAll(".question-parts code")].map((one) => one.textContent)).toEqual([
+      "rm -rf build",
+      "rm",
+    ]);
+  });
+
+  it("of the whole line, or of its only part, stands by itself", () => {
+    show(live([asks({ reason: "it writes outside of the workspace" })]));
+    expect(reasons()).toEqual(["rm -rf build no rule allows rm", "it writes outside of the workspace"]);
+    const [, part] = commandAsked.question?.parts ?? [];
+    show(live([asks({ parts: part === undefined ? [] : [part], reason: "no rule allows `rm" })]));
+    expect(reasons()).toEqual(["no rule allows `rm"]);
+  });
+});
+
 describe("the rows of tools", () => {
   it("say what was done, what came of it and how long it took", () => {
     show(live([{ ...commandRow, state: "failed", summary: "exit code 1", durationMs: 4_200 }]));

@@ -76,19 +76,14 @@ export class QuestionView {
       line[0].append(...markedCommand(command, parts));
       content.push(...line);
     }
-    const asking = parts.filter(({ decision }) => decision !== "allow");
-    if (asking.length > 0 && parts.length > 1)
+    const asking = parts.length > 1 ? parts.filter(({ decision }) => decision !== "allow") : [];
+    if (asking.length > 0)
       content.push(
         element(
           "ul",
           { class: "question-parts", "aria-label": t("Needs your yes") },
           ...asking.map((part) =>
-            element(
-              "li",
-              {},
-              element("code", {}, ...exactNodes(part.text)),
-              ...exactNodes(part.reason ? ` ${part.reason}` : ""),
-            ),
+            element("li", {}, element("code", {}, ...exactNodes(part.text)), " ", ...reasonNodes(part.reason ?? "")),
           ),
         ),
       );
@@ -104,7 +99,9 @@ export class QuestionView {
       box[0].append(...exactNodes(args, "lines"));
       content.push(...box);
     }
-    if (reason !== "") content.push(element("p", { class: "question-reason" }, ...exactNodes(reason)));
+    // What a part needs a yes for is said there.
+    if (reason !== "" && !asking.some((part) => part.reason === reason))
+      content.push(element("p", { class: "question-reason" }, ...reasonNodes(reason)));
     content.push(this.#facts(question));
     for (const warning of warnings) content.push(warningLine(warning));
     if (irreversible !== "") content.push(warningLine(irreversible));
@@ -317,4 +314,13 @@ function isObject(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A reason of the daemon's, in which code stands between backticks; where they are not in pairs, as it is. */
+function reasonNodes(text: string): Node[] {
+  const pieces = text.split("`");
+  if (pieces.length % 2 === 0) return exactNodes(text);
+  return pieces.flatMap((piece, at) =>
+    at % 2 === 0 ? exactNodes(piece) : [element("code", {}, ...exactNodes(piece))],
+  );
 }

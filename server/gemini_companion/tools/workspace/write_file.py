@@ -68,8 +68,8 @@ class WriteFile:
         if since and not self._seen.is_vouched(context, place, before.text):
             self._seen.note(context, place, with_line_feeds(before.text))
             raise ToolRefusal(
-                f"{place.shown} has changed since it was last read, and the new text would undo that. Nothing was written."
-                f" What has changed:\n{since}\n{AGAIN} with a text that has these changes, or use replace."
+                f"{place.shown} has changed since it was last read, and the new text would undo that. Nothing was"
+                f" written. What has changed:\n{since}\n{AGAIN} with a text that has these changes, or use replace."
             )
         if before.encoded.has_strays:
             content = bytes_back(content)
