@@ -133,6 +133,13 @@ export class ChatView implements WebviewViewProvider, Disposable {
     return this.#commands.after(this.#inFront(), () => this.#link?.post({ type: "command", command }));
   }
 
+  /** Bring a row of the chat into sight, if the panel is; the focus stays where it is. */
+  showRow(rowId: string): void {
+    const row = this.needs.chat.conversation.indexOf(rowId);
+    if (this.isVisible && row !== undefined)
+      this.#link?.post({ type: "command", command: { do: "showRow", row, rowId } });
+  }
+
   /** An answer is done that nobody sees: a mark on the icon until the panel shows. */
   markUnseen(): void {
     if (this.isVisible || !this.#view) return;

@@ -48,8 +48,8 @@ export interface ChatCommands {
   /** Put a prompt into the composer, and send it if wished. */
   ask(text: string, options: { readonly send: boolean }): Promise<void>;
   readonly isPanelVisible: () => boolean;
-  /** A settings file can be read again. */
-  settingsMended(): void;
+  /** A settings file is broken or mended. */
+  settingsChanged(): void;
 }
 
 /** Of a long selection its beginning is what is looked for, characters. */
@@ -96,6 +96,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     files,
     sources,
     isChatVisible: () => view.isVisible,
+    showRow: (rowId) => view.showRow(rowId),
     openChat: (sessionId) => chat.guard(() => openChat(chat, sessionId, showPanel)),
   });
   const view: ChatView = new ChatView({ context, chat, actions: () => actions, state, log });
@@ -271,7 +272,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   return {
     ask: (text, { send }) => view.command({ do: "insert", text, send }),
     isPanelVisible: () => view.isVisible,
-    settingsMended: () => void chat.guard(() => chat.modelSettingChanged()),
+    settingsChanged: () => void chat.guard(() => chat.modelSettingChanged()),
   };
 }
 

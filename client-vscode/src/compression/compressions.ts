@@ -18,6 +18,8 @@ export interface CompressionNeeds extends AttemptNeeds {
   readonly views: TextViews;
   readonly files: SnapshotFiles;
   readonly sources: SnapshotSources;
+  /** Bring a row of the chat that is shown into sight. */
+  readonly showRow: (rowId: string) => void;
 }
 
 /** The span that a person chose: everything through a turn, or a turn and everything after it. */
@@ -285,10 +287,13 @@ export class Compressions {
     void this.#notify(result, sessionId);
   }
 
-  /** The outcome, where no row can show it. */
+  /** The outcome: in its row, which may be out of sight, or where no row can show it. */
   async #notify(result: CompressionResult, sessionId: string): Promise<void> {
     const { chat, isChatVisible } = this.needs;
-    if (isChatVisible() && this.#isShown(sessionId)) return;
+    if (isChatVisible() && this.#isShown(sessionId)) {
+      this.needs.showRow(`c:${result.compressionId}`);
+      return;
+    }
     const [undo, show] = [chat.t("Undo"), chat.t("Show Snapshot")];
     const offered = COMPRESSION_STATUSES[result.status].offers.map((offer) => ({ undo, show })[offer]);
     const chosen = await inform(result.message, ...offered);

@@ -25,7 +25,11 @@ export class ApiKey {
   async ask(): Promise<boolean> {
     const key = await window.showInputBox({
       title: l10n.t("Gemini API Key"),
-      prompt: l10n.t("It is kept in this machine's secret storage and handed to the daemon alone."),
+      // VS Code makes a link of it.
+      prompt: l10n.t(
+        "Get one in {0}. It is kept in this machine's secret storage and handed to the daemon alone.",
+        "[Google AI Studio](https://aistudio.google.com/apikey)",
+      ),
       placeHolder: l10n.t("Paste the key"),
       password: true,
       ignoreFocusOut: true,

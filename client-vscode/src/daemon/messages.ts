@@ -17,9 +17,9 @@ export class DaemonMessages implements Disposable {
   readonly #subscriptions: Disposable[] = [];
   #daemon: DaemonPort | undefined;
 
-  readonly #mended = new Signal<void>();
-  /** What was wrong with a file is mended. */
-  readonly onDidMend = this.#mended.event;
+  readonly #changed = new Signal<void>();
+  /** A file is broken or mended; where there is no chat yet, no event says so. */
+  readonly onDidChange = this.#changed.event;
 
   constructor(private readonly log: Pick<LogOutputChannel, "info">) {}
 
@@ -62,13 +62,15 @@ export class DaemonMessages implements Disposable {
         const offered = actions.map((title) => ({ label: title, run: () => answer(title) }));
         queueMicrotask(() => stand(text, [...openAction(place), ...offered], ended));
       });
+      this.#changed.fire();
+      void ended.then(() => this.#changed.fire());
     });
   }
 
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
     for (const end of this.#standing.values()) end();
-    this.#mended.dispose();
+    this.#changed.dispose();
   }
 
   async #tell(text: string, kind: unknown, place: string): Promise<void> {
@@ -76,6 +78,7 @@ export class DaemonMessages implements Disposable {
     const problems = await this.#problems();
     if (problems?.some((problem) => text.startsWith(problem)) === true) {
       stand(text, openAction(place), new Promise<void>((end) => this.#standing.set(text, end)));
+      this.#changed.fire();
       return;
     }
     // A remark, which nothing ends.
@@ -92,7 +95,7 @@ export class DaemonMessages implements Disposable {
       if (problems.some((problem) => text.startsWith(problem))) continue;
       this.#standing.delete(text);
       end();
-      this.#mended.fire();
+      this.#changed.fire();
     }
   }
 

@@ -57,6 +57,8 @@ const commandSchema = v.variant("do", [
   v.object({ do: v.literal("toQuestion"), row: v.number(), callId: v.string() }),
   /** A place in the text of a row, by the row's index; the whole row if `length` is 0. */
   v.object({ do: v.literal("showPlace"), row: v.number(), rowId: v.string(), start: v.number(), length: v.number() }),
+  /** What a person asked for stands in a row: that comes into sight, and the focus stays where it is. */
+  v.object({ do: v.literal("showRow"), row: v.number(), rowId: v.string() }),
 ]);
 
 /** A command of the palette or a key wants something of the page. */

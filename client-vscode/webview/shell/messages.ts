@@ -123,6 +123,9 @@ export class Messages {
         shell.closePopup();
         shell.transcript?.showPlace(command);
         return;
+      case "showRow":
+        shell.transcript?.showRow(command.row, command.rowId);
+        return;
     }
   }
 }

@@ -51,6 +51,8 @@ export interface TranscriptPort {
   clearMatches(): void;
   /** Shows a place that was asked for from elsewhere; a row that is not here is asked for, and shown when it comes. */
   showPlace(place: FindMatch): void;
+  /** Brings a row that is here into sight; the focus stays where it is. */
+  showRow(row: number, rowId: string): void;
   /** False if there is no message. */
   focusNewest(): boolean;
   /** A prompt was sent: its row goes near the top when it comes. */

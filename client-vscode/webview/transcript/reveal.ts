@@ -69,6 +69,13 @@ export class Reveal {
     if (place.length > 0) this.match(place);
   }
 
+  /** Brings a row into sight, and no focus to it. */
+  row(row: number, rowId: string): void {
+    if (this.#parts.store.at(row)?.id !== rowId) return; // of another chat
+    this.#bringIn(row);
+    this.#pinnedItem = -1;
+  }
+
   /** Rows came: the place that waited for one of them is shown. */
   rowsCame(): void {
     const awaited = this.#awaited;

@@ -212,6 +212,11 @@ export class Transcript {
     this.#reveal.place(place);
   }
 
+  /** Brings a row that is here into sight; the focus stays where it is. */
+  showRow(row: number, rowId: string): void {
+    this.#reveal.row(row, rowId);
+  }
+
   /** Gives the focus to the newest message. False if there is none. */
   focusNewest(): boolean {
     if (this.#list.length === 0) return false;

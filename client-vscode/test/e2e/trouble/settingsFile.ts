@@ -33,7 +33,7 @@ export function settingsFile(set: Stage): void {
       await question.waitFor({ state: "detached" });
       await set.ask(panel, "Do you work all the same?", "With the defaults.");
       // Mended, and broken anew: it is told as long as it is so.
-      const line = panel.frame.locator(".banner", { hasText: `${file} cannot be read` });
+      const line = panel.frame.locator(".banner", { hasText: "settings.json cannot be read" });
       await line.waitFor();
       writeFileSync(file, "{}");
       await line.waitFor({ state: "detached" });

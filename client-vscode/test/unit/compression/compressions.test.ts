@@ -52,6 +52,7 @@ vi.mock("vscode", async (original) => ({
 }));
 
 let made: Stage;
+const revealed: string[] = [];
 let compressions: Compressions;
 /** Paths of the documents that were opened to be read. */
 const shown: string[] = [];
@@ -81,6 +82,7 @@ beforeEach(async () => {
     files: none as unknown as SnapshotFiles, // nothing is being edited
     sources: { learn: () => Promise.resolve(), forget: () => undefined } as unknown as SnapshotSources,
     isChatVisible: () => true,
+    showRow: (rowId) => revealed.push(rowId),
     openChat: (sessionId) => Promise.resolve(void brought.push(sessionId)),
   });
   await made.chat.session();
@@ -97,6 +99,16 @@ const asked = (): (readonly [method: string, sessionId: unknown])[] =>
 const done = () => asked().filter(([method]) => method !== "gemini/compression/list");
 
 describe("a compression", () => {
+  it("that is asked for, or taken back, brings its row into sight", async () => {
+    revealed.length = 0;
+    made.daemon.answers["gemini/compress"] = () => Promise.resolve(result("COMPRESSED", { compressionId: "c7" }));
+    await compressions.compress(false);
+    expect(revealed).toEqual(["c:c7"]);
+    made.daemon.answers["gemini/compression/undo"] = () => Promise.resolve(result("UNDONE", { compressionId: "c7" }));
+    await compressions.undo("c7");
+    expect(revealed).toEqual(["c:c7", "c:c7"]);
+  });
+
   it("is made by the strategy that is named, else by that of the settings", async () => {
     made.daemon.answers["gemini/compress"] = () => Promise.resolve(result("COMPRESSED"));
     await compressions.compress(false, "record");

@@ -79,7 +79,7 @@ it("what is wrong with a file stands until it is mended, and leads there", async
   await vi.waitFor(() => expect(editor.standing).toHaveLength(1));
   expect(editor.standing[0]).toContain(`${FAULT} ${HINT} [Open Settings File](command:`);
   const mended = vi.fn();
-  messages.onDidMend(mended);
+  messages.onDidChange(mended);
   problems = [];
   connected.fire();
   await vi.waitFor(() => expect(editor.standing).toEqual([]));

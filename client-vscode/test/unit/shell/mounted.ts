@@ -60,6 +60,9 @@ export class FakeTranscript implements TranscriptPort {
   showPlace(place: FindMatch): void {
     this.received.push(`place ${place.rowId}`);
   }
+  showRow(row: number, rowId: string): void {
+    this.received.push(`row ${row} ${rowId}`);
+  }
   focusNewest(): boolean {
     this.received.push("focusNewest");
     return true;

@@ -145,6 +145,17 @@ describe("a place that was asked for", () => {
     expect(root.querySelector("[data-place]")).toBe(null);
   });
 
+  it("may be a row that only comes into sight: what hides it unfolds, and the focus stays", () => {
+    transcript.setState(panelState({ hidden: [{ from: 0, to: 3, compressionId: "1", turns: 2 }] }));
+    show(...conversation(2, 20), divider(), promptRow(9, "new"));
+    const before = document.activeElement;
+    transcript.showRow(2, "p:other");
+    expect(root.textContent).not.toContain("Question 1");
+    transcript.showRow(2, "p:t1");
+    expect(root.textContent).toContain("Question 1");
+    expect(document.activeElement).toBe(before);
+  });
+
   it("waits for its row", () => {
     transcript.reset(6, 4, conversation(3, 200).slice(4));
     transcript.showPlace({ row: 0, rowId: "p:t0", start: 0, length: 4 });
