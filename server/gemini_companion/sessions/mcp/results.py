@@ -22,8 +22,8 @@ ServerState: TypeAlias = Literal[
     "untrusted",
 ]
 """`off` until a turn wants it; `restarting` after it ended by itself; `consentNeeded` while nobody has agreed to
-what the workspace wants to start; `excluded` by `mcp.allowed` or `mcp.excluded`; `held` while the settings file that defines it cannot be read and it
-needs a secret of that.
+what the workspace wants to start; `excluded` by `mcp.allowed` or `mcp.excluded`; `held`
+while the settings file that defines it cannot be read and it needs a secret of that.
 """
 
 
