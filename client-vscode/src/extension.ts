@@ -17,7 +17,7 @@ export function activate(context: ExtensionContext): void {
   const editor = registerEditor(context, daemon, async (text, options) => chat?.ask(text, options));
   chat = registerChat(context, { daemon, reporter, editor, log: (message) => log.info(message) });
   context.subscriptions.push(
-    messages.onDidChange(() => chat?.settingsChanged()),
+    messages.onDidChange(() => chat.settingsChanged()),
     commands.registerCommand("geminiCompanion.openWalkthrough", () =>
       commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#start`, false),
     ),

@@ -63,7 +63,7 @@ beforeEach(() => {
     view: { kind: "ready", version: "0.1.0" },
     onEvent: () => ({ dispose: () => undefined }),
     onDidConnect: connected.event,
-    request: (() => Promise.resolve({ settings: [], trusted: true, problems })) as unknown as DaemonPort["request"],
+    request: () => Promise.resolve({ settings: [], trusted: true, problems }),
   };
   messages.follow(daemon as DaemonPort);
 });
