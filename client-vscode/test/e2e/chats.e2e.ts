@@ -63,6 +63,7 @@ test("a settings file that cannot be read stands above the composer until it is 
   writeFileSync(file, "{ broken");
   await panel.frame.getByText(/settings\.json cannot be read\./).waitFor();
   await keepPicture(set, "chats", "4-unread");
+  await set.window.toast(`${file}:1`).getByRole("button", { name: "Dismiss" }).click(); // it stands over the panel's corner
   await panel.button("Open the File").click();
   await set.window.page.getByRole("tab", { name: /settings\.json/ }).waitFor();
   writeFileSync(file, "{}");

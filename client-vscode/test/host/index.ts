@@ -101,21 +101,16 @@ function aboutTheEditor(checks: Checks, daemon: ScriptedDaemon): void {
     );
     assert.equal(context.isTrusted, true);
   });
-  checks.check(
-    "a text that was never saved is named, so that it can be said why it stays out; its text is not told",
-    async () => {
-      const seen = daemon.received.length;
-      const untitled = await vscode.workspace.openTextDocument({ content: "a thought of mine", language: "plaintext" });
-      await vscode.window.showTextDocument(untitled);
-      await daemon.receives(
-        "gemini/ideContext/didChange",
-        (params) => JSON.stringify((params as IdeContextParams).openFiles).includes("untitled:"),
-        seen,
-      );
-      assert.ok(!JSON.stringify(daemon.received.slice(seen)).includes("a thought of mine"));
-      await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
-    },
-  );
+  checks.check("a text that was never saved goes along", async () => {
+    const untitled = await vscode.workspace.openTextDocument({ content: "a thought of mine", language: "plaintext" });
+    await vscode.window.showTextDocument(untitled);
+    await daemon.receives("gemini/ideContext/didChange", (params) =>
+      (params as IdeContextParams).openFiles.some(
+        ({ uri, text }) => uri.startsWith("untitled:") && text === "a thought of mine",
+      ),
+    );
+    await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+  });
   checks.check("a file that was closed is open no more", async () => {
     const seen = daemon.received.length;
     await show("src/report.py");

@@ -24,6 +24,7 @@ from gemini_companion.sessions.context.open_files import NOT_TEXT, NOT_TRUSTED
 from gemini_companion.sessions.events import FilesAttached
 from gemini_companion.sessions.ports import Named
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import CHARACTERS_A_UNIT, off_loop
 
 MAX_FILES: Final = 20
 """Files and folders that are attached to one prompt."""
@@ -147,7 +148,7 @@ async def _attach_media(session: Session, path: str, attached: Attached) -> bool
         attached.withhold(path, MEDIA_TOO_LARGE)
         return True
     attached.media_bytes += len(data)
-    encoded = await asyncio.to_thread(base64.b64encode, data)
+    encoded = await off_loop(len(data) // CHARACTERS_A_UNIT, lambda: base64.b64encode(data))
     attached.parts.append({"inlineData": {"mimeType": kind, "data": encoded.decode()}})
     attached.attachments.append(Attachment(path=path))
     return True
