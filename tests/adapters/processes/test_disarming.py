@@ -25,7 +25,7 @@ import pytest
 from gemini_companion.adapters.files.folder import Folder
 from gemini_companion.adapters.processes.disarming import Disarmer, Todo
 from gemini_companion.adapters.processes.git_folders import MOST_HELD, Walks, is_in, meant_by, open_up, repositories_in
-from gemini_companion.adapters.processes.repositories import Repositories
+from gemini_companion.adapters.processes.repositories import Repositories, may_run
 from gemini_companion.adapters.processes.runner import Runner
 from gemini_companion.adapters.processes.sandbox import Held, Sandboxes
 from gemini_companion.adapters.processes.unfinished import Book, Unfinished, mark_of
@@ -216,6 +216,46 @@ async def test_a_repository_that_commands_may_delete_runs_nothing_that_a_command
     desk.work_as_the_person_does()
     assert not desk.ran.exists()
     assert (await desk.run(f"rm -rf {folder}")).exit_code == 0
+
+
+DIVERGED = (
+    "git init -q sub; cd sub; export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a;"
+    " for b in side main; do git switch -q --orphan $b; git commit -q --allow-empty -m 0; echo $b > $b; git add $b;"
+    " git commit -q -m $b; done; mkdir git-merge-x; cp {evil} git-merge-x/evil; echo more >> main; "
+)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("pull.twohead x/evil", "rebase --autostash side"),
+        ("pull.twohead 'x/evil ort'", "cherry-pick side"),
+        ("diff.tool {up}{evil}", "difftool -y"),
+        ("diff.guitool {up}{evil}", "difftool --gui -y"),
+    ],
+)
+async def test_no_tool_and_no_way_of_merging_is_a_file_of_a_commands(desk: Desk, setting: str, words: str) -> None:
+    """Git takes the name of either for a part of a path."""
+    line = f"{DIVERGED}git config {setting}".format(evil=desk.evil, up="../" * 20)
+    end = await desk.run(line)
+    assert [setting.split()[0] in line for line in end.disarmed] == [True], end.output
+    desk.git(desk.work / "sub", *words.split(), is_checked=False)
+    assert not desk.ran.exists()
+    end = await desk.run("cd sub; git config pull.twohead 'recursive ort'; git config diff.tool vimdiff2")
+    assert end.disarmed == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_taken"),
+    [
+        (b"extensions.refstorage", b"files:///home/a/x/.git", True),
+        (b"extensions.refstorage", b"reftable", False),
+        (b"gc.repackfilterto", b"/home/a/x", True),
+        (b"gc.repackfilter", b"blob:none", False),
+    ],
+)
+def test_no_setting_has_newer_versions_of_git_write_elsewhere(key: bytes, value: bytes, is_taken: bool) -> None:
+    assert may_run(key, value) == is_taken
 
 
 async def test_a_link_is_not_put_back_where_a_folder_of_its_path_leads_out_of_the_workspace_now(desk: Desk) -> None:

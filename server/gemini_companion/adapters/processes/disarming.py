@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 from gemini_companion.adapters.files.folder import Folder, held
 from gemini_companion.adapters.processes.git_folders import is_in, is_settled, led_to, meant_by, named_in, open_up
 from gemini_companion.adapters.processes.placeholders import FOLDERS, links_to
-from gemini_companion.adapters.processes.repositories import Repositories, may_run, written
+from gemini_companion.adapters.processes.repositories import STRATEGIES, Repositories, may_run, written
 from gemini_companion.adapters.processes.unfinished import Known, mark_of
 from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.engine.escapes import one_line
@@ -45,8 +45,6 @@ _MOST_NAMES: Final = 100
 _PLAIN: Final = re.compile(r"[\w ./-]+")
 """A path that is read in one way."""
 _MOST_SHOWN: Final = 20
-_STRATEGIES: Final = frozenset((b"ort", b"recursive", b"resolve", b"octopus", b"ours", b"subtree"))
-"""Ways of merging that are git's own."""
 _STRATEGY: Final = re.compile(rb"strategy\s*=([^\n]*)", re.IGNORECASE)
 """Wherever it stands: git takes a lone CR, and more, for a blank."""
 _OF_PATCHES: Final = re.compile(
@@ -434,7 +432,7 @@ def _in_list(text: bytes) -> Iterator[bytes]:
 def _strategy(text: bytes) -> Iterator[bytes]:
     """Git runs `git merge-NAME`, also of a folder below."""
     name = text.strip()
-    if name and name not in _STRATEGIES:
+    if name and os.fsdecode(name) not in STRATEGIES:
         yield b"git merge-" + name
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import shlex
 import signal
 import stat
@@ -167,9 +168,13 @@ _LISTED: Final = ("config", "--file", "-", "--no-includes", "--list", "-z")
 _RUNS_IN_USE: Final[Mapping[str, frozenset[str]]] = {
     "alias": ANY,
     "core": words_of("hookspath pager"),
-    "gc": words_of("recentobjectshook"),
+    "gc": words_of("recentobjectshook repackfilterto"),
 }
 """What is harmless only where git looks, as the daemon has it look."""
+STRATEGIES: Final = words_of("octopus ort ours recursive resolve subtree")
+"""Ways of merging that are git's own."""
+_A_NAME: Final = re.compile(r"[\w+-]*")
+"""A name of a tool that is no path: git reads the script of one from a folder of its own."""
 _OF_USE: Final[Mapping[str, frozenset[str]]] = {
     "extensions": words_of("partialclone"),
     "remote": words_of("partialclonefilter promisor"),
@@ -577,6 +582,12 @@ def _why_not(key: bytes, value: bytes | None) -> str:
             return ""
         case "merge", _, "driver" if text == "true":  # as people have it keep a file as it is
             return ""
+        case "pull", "", "twohead" | "octopus" if not STRATEGIES.issuperset(text.split(" ")):
+            return _shown(name)  # a rebase runs `git-merge-NAME`, also of a folder below
+        case "diff", "", "tool" | "guitool" if not _A_NAME.fullmatch(text):
+            return _shown(name)
+        case "extensions", "", "refstorage" if text.lower() not in {"files", "reftable"}:
+            return _shown(name)  # branches are written where it says
         case "submodule", _, "update" if text.startswith("!"):
             return _shown(name)
         case "filter", "lfs", "clean" | "smudge" | "process" if text in _LARGE_FILES:
