@@ -888,6 +888,31 @@ async def test_a_link_is_deleted_however_many_folders_a_workspace_has(
     assert not any((desk.work / ".git" / name).is_symlink() for name in ("COMMIT_EDITMSG", "logs/x"))
 
 
+async def test_what_many_folders_within_git_hide_is_told_also_in_a_workspace_with_many_others(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gemini_companion.adapters.processes.sandbox.Walks", partial(Walks, most=40))
+    environment = {**os.environ, "HOME": str(desk.home)}
+    desk.runner = Runner(environment, Sandboxes.of(environment), folder=None)
+    for number in range(60):
+        (desk.work / "build" / str(number)).mkdir(parents=True)
+    told = [(await desk.run(line)).disarmed for line in ("true", "true", "mkdir -p .git/refs/{1..200}/{1..2}")]
+    assert [["Not all folders" in line for line in lines] for lines in told] == [[True], [], [True]]
+
+
+def test_a_branch_that_is_written_elsewhere_is_found_behind_any_number_of_others(tmp_path: Path) -> None:
+    branches = tmp_path / "refs" / "heads"
+    branches.mkdir(parents=True)
+    (branches / "main").write_text("ref: commondir\n")
+    for some in (tmp_path / "a", tmp_path / "b"):
+        some.write_text("0" * 40)
+        for number in range(50_001):
+            os.link(some, tmp_path / f"{some.name}{number}")
+    disarmer = Disarmer(Repositories(os.environ, shutil.which))
+    found = disarmer.look_written((str(tmp_path),), (str(tmp_path),), (), (str(branches),))
+    assert list(found) == [("target", str(branches / "main"))]
+
+
 @pytest.mark.parametrize("folder", ["refs", "logs/refs"])
 async def test_a_folder_with_too_many_links_is_moved_aside(desk: Desk, folder: str) -> None:
     line = f"import os; [os.symlink('/x', f'.git/{folder}/{{n}}') for n in range(2_000)]"

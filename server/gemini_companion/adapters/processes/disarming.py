@@ -60,8 +60,8 @@ _MANY: Final = "many"
 SECONDS_FOR_INDEXES: Final = 10.0
 """For asking git about indexes after one command; it may have made many, each of which takes long."""
 _MOST_OF_REF: Final = 4_096
-_MOST_READ: Final = 100_000
-"""Files that one look reads to see where branches are written."""
+_MOST_PLAIN: Final = 1_000_000
+"""Files of branches that are kept in mind."""
 _RESOLVED: Final = re.compile(rb"(?:[0-9a-f]{40,64}(?:\.\d+)?\t[^\0]+\0)*")
 """The list of files with conflicts, as git writes it."""
 _STRAY: Final = re.compile(rb"(?:^|[\0/])(?:\.{0,2}|\.git)[\0/]", re.IGNORECASE)
@@ -108,9 +108,8 @@ class Disarmer:
 
     def __init__(self, repositories: Repositories) -> None:
         self._repositories = repositories
-        self._plain_refs: dict[str, tuple[int, int, int, int]] = {}
-        """Files that have nothing written elsewhere, as they were."""
-        self._left = 0
+        self._plain_refs: set[int] = set()
+        """Digests of files that have nothing written elsewhere, as they were."""
 
     def look(
         self,
@@ -170,14 +169,16 @@ class Disarmer:
         refs: Iterable[str],
         *,
         keeps: bool = False,
-    ) -> tuple[State, bool]:
+    ) -> State:
         """What decides where git writes: the indexes of repositories, which name files; in folders that git writes into
-        the links, through which it does; and files that have it write where they say. And whether some are left out.
+        the links, through which it does; and files that have it write where they say, however many there are: a bound
+        would be met by others that a command makes.
 
         Where no command runs, it `keeps` in mind which files are plain: what one writes later sets their time.
         """
         found: dict[tuple[str, str], object] = {}
-        self._left = _MOST_READ
+        if len(self._plain_refs) > _MOST_PLAIN:
+            self._plain_refs.clear()
         for folder in linked:
             with suppress(OSError), _opened(places, folder) as opened:
                 known = _LOOKED_AT if folder in repositories else ()
@@ -204,7 +205,7 @@ class Disarmer:
         for folder in dict.fromkeys((*repositories, *refs)):
             with suppress(OSError), _opened(places, folder) as opened:
                 found.update(self._refs(opened, keeps=keeps))
-        return found, self._left <= 0
+        return found
 
     def _refs(self, opened: Folder, *, keeps: bool) -> Iterator[tuple[tuple[str, str], object]]:
         """The files in a folder by which a branch, or its like, is written elsewhere than below `refs`."""
@@ -212,20 +213,19 @@ class Disarmer:
             if entry.name.startswith(".") or not entry.is_file(follow_symlinks=False):
                 continue  # no branch's name begins with a dot
             status, path = entry.stat(follow_symlinks=False), os.path.join(opened.path, entry.name)
-            stamp = (status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns)
-            if self._plain_refs.get(path) == stamp:
+            stamp = hash((path, status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns))
+            if stamp in self._plain_refs:
                 continue
-            self._left -= 1
-            if self._left <= 0:
-                return
-            with suppress(OSError), open(opened.open_file(entry.name), "rb") as file:
-                text = file.read(_MOST_OF_REF + 1)
+            with suppress(OSError):
+                descriptor = opened.open_file(entry.name)
+                try:
+                    text = os.read(descriptor, _MOST_OF_REF + 1)
+                finally:
+                    os.close(descriptor)
                 if _is_astray(text):
                     yield ("target", path), text
                 elif keeps and is_settled(status):
-                    self._plain_refs[path] = stamp
-        if len(self._plain_refs) > 2 * _MOST_READ:
-            self._plain_refs.clear()
+                    self._plain_refs.add(stamp)
 
     @staticmethod
     @contextmanager

@@ -129,6 +129,8 @@ class Seen(NamedTuple):
     """Folders with files in them, within one named `refs`."""
     tops: frozenset[str] = frozenset()
     """The repositories that were looked at."""
+    hides: bool = False
+    """There are more folders that git writes into than are looked at."""
 
     def written(self, repositories: Iterable[str]) -> list[str]:
         """The folders with links in them of those that git writes into in some repositories."""
@@ -179,7 +181,8 @@ class Walks:
         """What is there now; `after` is the look before a command, which may have made many folders. With `opens` those
         that it made so that they cannot be listed can be again.
         """
-        most = self._most * (1 if after is None or after.is_partial else _MOST_NEW)
+        outer = self._most * (1 if after is None or after.is_partial else _MOST_NEW)
+        written = self._most * (1 if after is None or after.hides else _MOST_NEW)
         with self._lock:
             key = tuple(places)
             known, seen = self._known.pop(key, {}), dict[str, _Folder]()
@@ -188,18 +191,18 @@ class Walks:
             linked: dict[str, tuple[int, int]] = {}
             refs: list[str] = []
             # What git writes into is looked at however many other folders there are.
-            queues = (_Queue(deque()), _Queue(deque()), _Queue(deque()))
+            queues = (_Queue(deque(), outer), _Queue(deque(), written), _Queue(deque(), outer))
             for place in places:
                 is_inside = f"{_GIT}{os.sep}" in place  # what a worktree shares
                 queues[_rank(place, int(is_inside))].pending.append(place)
-            is_partial = False
+            is_partial = hides = False
             while queue := next((queue for queue in queues if queue.pending), None):
                 path = queue.pending.popleft()
                 if path in seen:
                     continue  # a workspace folder within another
                 queue.count += 1
-                if queue.count > most:
-                    is_partial = True
+                if queue.count > queue.most:
+                    is_partial, hides = True, hides or queue is queues[1]
                     queue.pending.clear()
                     continue
                 folder = _looked_into(path, known.get(path), opens=opens)
@@ -224,7 +227,8 @@ class Walks:
             self._known[key] = seen
             while len(self._known) > _MOST_ROOTS:
                 self._known.pop(next(iter(self._known)))
-            return Seen(tuple(dict.fromkeys(named)), tuple(dict.fromkeys(bare)), is_partial, linked, tuple(refs))
+            found = (tuple(dict.fromkeys(named)), tuple(dict.fromkeys(bare)))
+            return Seen(*found, is_partial, linked, tuple(refs), hides=hides)
 
 
 @dataclass(slots=True, eq=False)
@@ -232,6 +236,7 @@ class _Queue:
     """Folders that are to be looked at."""
 
     pending: deque[str]
+    most: int
     count: int = 0
 
 

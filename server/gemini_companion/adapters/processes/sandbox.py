@@ -426,7 +426,7 @@ class Sandboxes:
         all_ = (*held.repositories, *loose)
         shared = [found.common for root in held.roots if (found := worktree_of(root))]
         tops = tuple(dict.fromkeys((*all_, *worktrees_of((*all_, *shared)))))
-        written, is_partial = self._disarmer.look_written(
+        written = self._disarmer.look_written(
             held.places, tops, seen.written((*tops, *shared)), seen.refs_of((*tops, *shared)), keeps=not opens
         )
         state = self._disarmer.look(held.places, loose, gits, missing, opens=opens)
@@ -435,7 +435,7 @@ class Sandboxes:
         fixed = set(held.hook_folders) if held.hooks else ()
         hooks = [path for path in held.hooks_in(trees) if path not in fixed]
         state = {**state, **written, **self._disarmer.look(held.places, (), (), (), hooks)}
-        return state, seen._replace(is_partial=seen.is_partial or is_partial, tops=frozenset(tops))
+        return state, seen._replace(tops=frozenset(tops))
 
     def _to_hold(self, roots: Sequence[str], seen: Seen, used: Sequence[str], were: Sequence[str]) -> list[str]:
         """The `.git`s that no command may delete. Below `used` folders commands run that may have made what is new;
@@ -488,7 +488,7 @@ class Sandboxes:
         rebases = {key: value for key, value in new.items() if key[0] == "todo"}
         listed = self._disarmer.noticed(held.roots, held.places, rebases, self._before)
         self._before.update(fine)
-        is_told = held.roots in self._told_partial
+        is_told = held.roots in self._told_partial and not seen.hides
         if seen.is_partial:
             self._told_partial.add(held.roots)
         noticed, replaced = self._noticed(look)
