@@ -218,6 +218,31 @@ async def test_a_repository_that_commands_may_delete_runs_nothing_that_a_command
     assert (await desk.run(f"rm -rf {folder}")).exit_code == 0
 
 
+@pytest.mark.parametrize("begins_before", [True, False])
+async def test_a_worktree_that_the_person_takes_elsewhere_while_a_command_runs_stays_known(
+    desk: Desk, begins_before: bool
+) -> None:
+    away, new = desk.home / "away", desk.home / "new"
+    running = await desk.start("sleep 600") if begins_before else None
+    desk.git(desk.work, "worktree", "add", "-q", str(away))
+    running = running or await desk.start("sleep 600")
+    assert (await desk.run("true")).disarmed == ()
+    away.rename(new)
+    assert ((await desk.run("true")).disarmed, (await running.stop()).disarmed) == ((), ())
+    desk.git(new, "worktree", "repair")
+    assert str(new) in desk.git(desk.work, "worktree", "list")
+
+
+async def test_a_worktree_leads_nowhere_else_by_another_link_on_its_way(desk: Desk) -> None:
+    for name in ("other", "away"):
+        (desk.home / name).mkdir()
+    await desk.run("git clone -q . sub")
+    desk.git(desk.work / "sub", "worktree", "add", "-q", str(desk.home / "away"))
+    lines = ("ln -s {0}/away d; echo $PWD/d/.git > sub/.git/worktrees/away/gitdir", "ln -sfn {0}/other d")
+    told = [(await desk.run(line.format(desk.home))).disarmed for line in lines]
+    assert [["gitdir is .gitdir.disarmed" in line for line in lines] for lines in told] == [[], [True]]
+
+
 DIVERGED = (
     "git init -q sub; cd sub; export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a;"
     " for b in side main; do git switch -q --orphan $b; git commit -q --allow-empty -m 0; echo $b > $b; git add $b;"

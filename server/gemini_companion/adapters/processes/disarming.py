@@ -262,7 +262,9 @@ class Disarmer:
                             done += _unlinked(folder, path, shown, value)
                         elif kind == "index":
                             done += self._index(folder, path, shown, is_late=time.monotonic() >= until)
-                        elif kind == "target":  # what begins with a dot is no branch
+                        elif kind == "gitdir" and meant_by(_led(path)) == folder.path:
+                            pass  # `git worktree repair` writes elsewhere, and this one needs none: it may be theirs
+                        elif kind in {"target", "gitdir"}:  # what begins with a dot is no branch
                             done += _moved(folder, path, shown, ".")
                         elif kind == "settings" and left > 0:
                             left -= 1
@@ -499,10 +501,8 @@ def _strays(opened: Folder, places: Sequence[str]) -> Iterator[tuple[tuple[str, 
         path = os.path.join(opened.path, "gitdir")
         led = led_to(path)
         tree = os.path.join(opened.path, led)
-        # `git worktree repair` writes there. One that leads back needs no repair: the person may have made it.
-        is_inside = os.path.isabs(led) and led == led.rstrip() and is_in(followed(tree), places)
-        if not is_inside and meant_by(tree) != opened.path:
-            yield ("target", path), _text(opened, "gitdir")
+        if not (os.path.isabs(led) and led == led.rstrip() and is_in(followed(tree), places)):
+            yield ("gitdir", path), (_text(opened, "gitdir"), followed(tree))
 
 
 def _hooks(opened: Folder, name: str) -> Iterator[tuple[tuple[str, str], object]]:

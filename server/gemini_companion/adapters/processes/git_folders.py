@@ -396,7 +396,7 @@ class HeldGit:
 
     def may_change(self, kind: str, path: str) -> bool:
         """Whether a command may change something that decides what git runs, or where it writes."""
-        if kind in {"index", "link", "links", "target"}:
+        if kind in {"gitdir", "index", "link", "links", "target"}:
             return is_in(path, self.places)
         folder = os.path.dirname(path)
         repository = os.path.dirname(folder) if os.path.basename(folder) == "hooks" else folder
