@@ -243,6 +243,29 @@ async def test_a_worktree_leads_nowhere_else_by_another_link_on_its_way(desk: De
     assert [["gitdir is .gitdir.disarmed" in line for line in lines] for lines in told] == [[], [True]]
 
 
+@pytest.mark.parametrize("tree", [".", "side", "m"])
+async def test_git_copies_no_file_that_a_link_of_a_commands_leads_to(desk: Desk, tree: str) -> None:
+    """It keeps, as resolved, what a list of files with conflicts names."""
+    desk.git(desk.work, "worktree", "add", "-q", "side")
+    desk.git(desk.work, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(desk.work), "m")
+    desk.git(desk.work, "commit", "-q", "-m", "m")
+    (desk.home / "key").write_text("mine")
+    git = Path(desk.git(desk.work / tree, "rev-parse", "--absolute-git-dir"))
+    shared = Path(desk.git(desk.work / tree, "rev-parse", "--path-format=absolute", "--git-common-dir"))
+    line = f"n=$(printf %040d 1); mkdir -p {shared}/rr-cache/$n; echo x > {shared}/rr-cache/$n/preimage;"
+    line += f' ln -s {desk.home} {tree}/d; printf "$n\\td/key\\0" > {git}/MERGE_RR'
+    assert ["MERGE_RR is .MERGE_RR.disarmed" in one for one in (await desk.run(line)).disarmed] == [True]
+    desk.git(desk.work / tree, "commit", "-q", "--allow-empty", "-m", "x")
+    assert not list(shared.glob("rr-cache/*/postimage"))
+
+
+async def test_a_list_of_conflicts_stays(desk: Desk) -> None:
+    desk.git(desk.work, "config", "rerere.enabled", "true")
+    line = "for b in x y; do git switch -q -c $b main; mkdir a; echo $b > a/f; git add a; git commit -q -m $b; done;"
+    end = await desk.run(f"export GIT_AUTHOR_NAME=A EMAIL=a@b.c GIT_COMMITTER_NAME=A; {line} git merge -q x")
+    assert ((desk.work / ".git" / "MERGE_RR").read_bytes()[40:], end.disarmed) == (b"\ta/f\0", ()), end.output
+
+
 DIVERGED = (
     "git init -q sub; cd sub; export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a;"
     " for b in side main; do git switch -q --orphan $b; git commit -q --allow-empty -m 0; echo $b > $b; git add $b;"

@@ -494,7 +494,8 @@ def _strays(opened: Folder, places: Sequence[str]) -> Iterator[tuple[tuple[str, 
         text = _text(opened, "MERGE_RR", _MOST_OF_LIST)
         lines = text.split(b"\0") if isinstance(text, bytes) else []
         names = b"".join(line.partition(b"\t")[2] + b"\0" for line in lines if line)
-        if not isinstance(text, bytes) or not _RESOLVED.fullmatch(text) or _STRAY.search(names):
+        is_astray = not isinstance(text, bytes) or not _RESOLVED.fullmatch(text) or _STRAY.search(names)
+        if is_astray or any(_is_behind_a_link(tree, names) for tree in _trees_of(opened)):
             yield ("target", os.path.join(opened.path, "MERGE_RR")), text
     above, name = os.path.split(opened.path)
     if os.path.basename(above) == "worktrees" and name and opened.status("gitdir") is not None:
@@ -503,6 +504,21 @@ def _strays(opened: Folder, places: Sequence[str]) -> Iterator[tuple[tuple[str, 
         tree = os.path.join(opened.path, led)
         if not (os.path.isabs(led) and led == led.rstrip() and is_in(followed(tree), places)):
             yield ("gitdir", path), (_text(opened, "gitdir"), followed(tree))
+
+
+def _trees_of(opened: Folder) -> Iterator[str]:
+    """Where the files of a repository may be, without links."""
+    text = _text(opened, "config")
+    led = [os.path.dirname(led_to(os.path.join(opened.path, "gitdir")))]
+    led += _trees_in(text) if isinstance(text, bytes) else ()
+    yield followed(os.path.dirname(opened.path))
+    yield from (followed(os.path.join(opened.path, one)) for one in led if one)
+
+
+def _is_behind_a_link(tree: str, names: bytes) -> bool:
+    """Whether one of some names, with a NUL behind each, leads through a link: git would read another's file there."""
+    paths = (os.path.join(tree, os.fsdecode(name)) for name in names.split(b"\0") if name)
+    return any(followed(path) != path for path in paths)
 
 
 def _hooks(opened: Folder, name: str) -> Iterator[tuple[tuple[str, str], object]]:
