@@ -18,7 +18,7 @@ import pytest
 
 import gemini_companion
 from gemini_companion.adapters.files.stamps import StampScan
-from gemini_companion.adapters.processes import bubblewrap, git_folders
+from gemini_companion.adapters.processes import bubblewrap, git_folders, reaper
 from gemini_companion.adapters.processes.placeholders import FOLDERS
 from gemini_companion.adapters.processes.runner import Runner
 from gemini_companion.adapters.processes.sandbox import Sandboxes
@@ -160,6 +160,45 @@ async def test_a_socket_that_is_made_while_a_command_runs_is_not_reached(
     (desk.work / "go").touch()
     end = await asyncio.wait_for(running.wait(), PATIENCE)
     assert end.output == f"refused by {path}\n"
+
+
+WITHOUT_A_FILE = """\
+import socket, sys
+own = socket.socket(socket.AF_UNIX)
+own.bind("\\0own" + sys.argv[1])
+own.listen()
+for name in ("own" + sys.argv[1], sys.argv[1]):
+    try:
+        socket.socket(socket.AF_UNIX).connect("\\0" + name)
+        print("connected")
+    except OSError:
+        print("refused")
+socket.create_connection(("127.0.0.1", int(sys.argv[2]))).close()
+"""
+
+
+@pytest.mark.skipif(not reaper.can_set_apart(), reason="needs Linux 6.12")
+async def test_a_command_with_network_reaches_no_socket_of_this_machine_that_has_no_file(desk: Desk) -> None:
+    """X11 and D-Bus have some; they are there wherever the network is."""
+    (desk.work / "try.py").write_text(WITHOUT_A_FILE)
+    name = f"companion-{desk.home.name}"
+    with socket.socket(socket.AF_UNIX) as theirs, socket.create_server(("127.0.0.1", 0)) as server:
+        theirs.bind(f"\0{name}")
+        theirs.listen()
+        end = await desk.run(f"python3 try.py {name} {server.getsockname()[1]}", network=True)
+    assert (end.output.split(), end.exit_code) == (["connected", "refused"], 0)
+
+
+@pytest.mark.parametrize("can", [True, False])
+async def test_that_sockets_without_a_file_are_reached_is_said_where_it_is_so(
+    desk: Desk, can: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reaper, "can_set_apart", lambda: can)
+    said = [
+        desk.runner.describe_sandbox(SandboxWish(chat=chat, network=network), (str(desk.work),))
+        for chat, network in (("one", True), ("", True), ("one", False))
+    ]
+    assert ["Sockets without a file" in line for line in said] == [not can, True, False]
 
 
 async def test_commands_of_a_chat_reach_each_others_sockets(desk: Desk) -> None:

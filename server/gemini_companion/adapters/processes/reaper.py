@@ -8,8 +8,8 @@ forced. When the program ends by itself, the rest has 200 ms too. Then what was 
 (`placeholders`), and one line of JSON goes to the status descriptor. `WATCHED` is JSON, or `@` and the descriptor of a
 file with it, since an argument must not be long. In it `kept` has what goes, each with
 the descriptor that locks it, `links` where each leads, and `staged` folders that are mounted a second time, there with
-what the command must not replace, or change, mounted on itself. Links that it replaced, where a system cannot do that,
-are made again after it.
+what the command must not replace, or change, mounted on itself. With `apart` it reaches none of this machine's sockets
+that have no file. Links that it replaced, where a system cannot do that, are made again after it.
 
 A program may end this process before that. So the first line, written before the program starts, has the id of its
 process, which is that of its session too; and on Linux the program ends with this process.
@@ -41,6 +41,9 @@ _DEATH_SIGNAL = 1
 _NEW_MOUNTS = 0x20000
 _PRIVATE = 0x40000 | 0x4000
 _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
+_NEW_RULES, _OBEY_RULES = 444, 446
+_ITS_VERSION, _NO_NEW_RIGHTS = 1, 38
+_ABSTRACT_SOCKETS, _SINCE = 1, 6
 _CLONE, _EMPTY_PATH, _DEEP, _FROM_DESCRIPTOR, _TO_DESCRIPTOR = 1, 0x1000, 0x8000, 4, 0x40
 _READ_ONLY, _NO_SETUID, _NO_DEVICES = 1, 2, 4
 """What Linux has numbers for and Python no names."""
@@ -69,7 +72,8 @@ def main() -> int:
     reaper = os.getpid()
     child = os.fork()
     if child == 0:
-        _become(command, cwd, source, says_failed, status, reaper, namespaces, watched.get("staged", []))
+        staged, is_apart = watched.get("staged", []), watched.get("apart", False)
+        _become(command, cwd, source, says_failed, status, reaper, namespaces, staged, is_apart)
     for descriptor in (says_failed, source, *namespaces):
         os.close(descriptor)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -274,6 +278,23 @@ def can_stage() -> bool:
     return ctypes.get_errno() == errno.EINVAL  # no attributes were given; an older system knows no such call
 
 
+def _set_apart() -> None:
+    """Let this process, and what comes of it, reach no socket without a file (X11 and D-Bus have some) but its own.
+    Those of this machine are there wherever its network is, whatever is shown of the disk.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    rules = (ctypes.c_uint64 * 3)(0, 0, _ABSTRACT_SOCKETS)
+    made = libc.syscall(_NEW_RULES, rules, ctypes.sizeof(rules), 0)
+    if made < 0 or libc.prctl(_NO_NEW_RIGHTS, 1, 0, 0, 0) != 0 or libc.syscall(_OBEY_RULES, made, 0) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "what keeps it from sockets without a file")
+    os.close(made)
+
+
+def can_set_apart() -> bool:
+    """Whether this system can (Landlock, of Linux 6.12)."""
+    return sys.platform == "linux" and ctypes.CDLL(None).syscall(_NEW_RULES, None, 0, _ITS_VERSION) >= _SINCE
+
+
 def _become(
     command: list[str],
     cwd: str,
@@ -283,6 +304,7 @@ def _become(
     reaper: int,
     namespaces: list[int],
     staged: list[tuple[str, str, list[tuple[str, str, bool]]]],
+    is_apart: bool,
 ) -> None:
     try:
         _control(_DEATH_SIGNAL, signal.SIGKILL)
@@ -296,6 +318,8 @@ def _become(
         if namespaces:
             join(namespaces)
             _stage(staged)
+        if is_apart:
+            _set_apart()
         os.chdir(cwd)
         os.dup2(source, 0)
         os.execvp(command[0], command)

@@ -93,7 +93,8 @@ class Runner:
         joined = held.namespaces
         try:
             with tempfile.TemporaryFile() as watched:
-                watched.write(json.dumps({"kept": kept, "links": held.links, "staged": held.staged}).encode())
+                said = {"kept": kept, "links": held.links, "staged": held.staged, "apart": held.is_apart}
+                watched.write(json.dumps(said).encode())
                 watched.flush()
                 process = await asyncio.create_subprocess_exec(
                     sys.executable,

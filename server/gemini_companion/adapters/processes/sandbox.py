@@ -77,6 +77,8 @@ class Held:
     """Descriptors of what the command is to join before its sandbox is made; of this object."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the command gets."""
+    is_apart: bool = False
+    """It is to be kept from sockets without a file, since it is given this machine's network."""
     on_look: Callable[[], tuple[str, ...]] = tuple
     """Looks at what it has made so far; what was done about that, for the model and people."""
     on_end: Callable[[], tuple[str, ...]] = tuple
@@ -311,6 +313,7 @@ class Sandboxes:
             for path in dict.fromkeys(pinned):
                 with suppress(OSError):
                     look.pins[path] = self._pins.take(path)
+        is_apart = is_shared and wish.network and reaper.can_set_apart()
         arguments = bubblewrap.arguments(
             way.program,
             held.roots,
@@ -341,6 +344,7 @@ class Sandboxes:
             staged,
             namespaces,
             variables,
+            is_apart,
             lambda: self._disarmed(look),
             end,
         )
@@ -698,4 +702,6 @@ def _described(wish: SandboxWish, way: _Way, *, is_shared: bool) -> str:
     whose, among = ("of this chat", " but among this chat's commands") if is_shared else ("of its own", "")
     network = "with network" if wish.network else f"without network{among}"
     layers = "" if way.has_layers or not is_shared else " Sockets that other programs open later can be reached."
+    if wish.network and not (is_shared and reaper.can_set_apart()):
+        layers += " Sockets without a file, as X11 has, can be reached."
     return f"Sandbox (bubblewrap): writes only in the workspace and in a /tmp {whose}, {network}.{layers}"
