@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import queue
 import secrets
 import threading
 from collections.abc import Generator
@@ -14,6 +15,17 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from tests.support.mcp_server import Server
+
+ENDS = {
+    "nothing": b"",
+    "half": b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{",
+    "half a piece": b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n{",
+    "half an event": b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: message\ndata: {",
+    "no HTTP": b"\0\1 hello\r\n\r\n",
+    "refused": b"HTTP/1.1 500 Oops\r\nContent-Length: 4\r\n\r\noops",
+    "forgotten": b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+}
+"""What comes, before the connection ends, of the answer to a call with the text `ends as …`."""
 
 
 class Answers(Server):
@@ -42,6 +54,7 @@ class HttpServer:
         self.grants: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.answers = Answers(list(behaviours))
+        self.events: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self.lock = threading.Lock()
 
     def message(self, message: dict[str, Any]) -> dict[str, Any] | None:
@@ -94,10 +107,11 @@ def http_server(*behaviours: str, with_login: bool = False) -> Generator[HttpSer
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-        def reply(self, status: int, value: Any = None, **headers: str) -> None:
+        def reply(self, status: int, value: Any = None, *, is_event: bool = False, **headers: str) -> None:
             data = b"" if value is None else json.dumps(value).encode()
+            data = b"event: message\ndata: %s\n\n" % data if is_event else data
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", "text/event-stream" if is_event else "application/json")
             self.send_header("Content-Length", str(len(data)))
             for name, text in headers.items():
                 self.send_header(name.replace("_", "-"), text)
@@ -106,6 +120,8 @@ def http_server(*behaviours: str, with_login: bool = False) -> Generator[HttpSer
 
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
+            if parts.path == "/sse":
+                return self.events()
             fields = {name: given[0] for name, given in parse_qs(parts.query).items()}
             if parts.path.startswith("/.well-known/oauth-protected-resource") and state.with_login:
                 self.reply(200, {"resource": f"{state.url}/mcp", "authorization_servers": [state.url]})
@@ -146,8 +162,28 @@ def http_server(*behaviours: str, with_login: bool = False) -> Generator[HttpSer
                 return self.reply(401, {"error": "invalid_token"}, WWW_Authenticate=found)
             if "flood" in state.does:
                 return self.flood()
-            answer = state.message(json.loads(body))
-            self.reply(202) if answer is None else self.reply(200, answer)
+            message = json.loads(body)
+            text = message.get("params", {}).get("arguments", {}).get("text")
+            if (end := ENDS.get(str(text).removeprefix("ends as "))) is not None:
+                self.wfile.write(end)
+                self.close_connection = True
+                return None
+            answer = state.message(message)
+            if self.path == "/messages":
+                self.reply(202)
+                return state.events.put(answer) if answer is not None else None
+            session = {"Mcp_Session_Id": "s"} if "session" in state.does else {}
+            self.reply(202) if answer is None else self.reply(200, answer, is_event="events" in state.does, **session)
+
+        def events(self) -> None:
+            """As older servers have it: the answers to all messages, which go to the address that comes first."""
+            self.close_connection = True
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            self.wfile.write(b"event: endpoint\ndata: /messages\n\n")
+            while (answer := state.events.get()) is not None:
+                self.wfile.write(b"event: message\ndata: %s\n\n" % json.dumps(answer).encode())
 
         def flood(self) -> None:
             self.send_response(200)
@@ -168,6 +204,7 @@ def http_server(*behaviours: str, with_login: bool = False) -> Generator[HttpSer
     try:
         yield state
     finally:
+        state.events.put(None)
         server.shutdown()
         server.server_close()
         thread.join()

@@ -154,7 +154,7 @@ class Server:
 
     def call(self, number: Any, params: dict[str, Any]) -> dict[str, Any] | None:
         text = params.get("arguments", {}).get("text", "")
-        kind, _, size = text.partition(" of ")
+        kind, _, size = str(text).partition(" of ")
         match kind:
             case "a text" | "an image":
                 self.send_large(number, kind, int(size))

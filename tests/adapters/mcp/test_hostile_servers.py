@@ -109,6 +109,52 @@ async def test_an_answer_that_is_not_as_the_protocol_has_it_is_shown_as_it_is(
         assert words in await said(link, text)
 
 
+@pytest.mark.parametrize("form", ["json", "events"])
+async def test_a_result_over_http_that_is_no_object_is_shown_as_it_is(form: str, tmp_path: Path) -> None:
+    with http_server(form) as remote:
+        async with connected(definition(url=f"{remote.url}/mcp"), tmp_path) as (link, _, _):
+            assert "42" in await said(link, "no object")
+            assert await said(link, "still there") == "echo: still there"
+
+
+@pytest.mark.parametrize("end", ["nothing", "half", "half a piece", "half an event", "no HTTP", "refused"])
+async def test_a_server_over_http_that_ends_a_call_oddly_costs_that_call_alone_and_at_once(
+    end: str, tmp_path: Path
+) -> None:
+    with http_server() as remote:
+        async with connected(definition(url=f"{remote.url}/mcp"), tmp_path) as (link, _, _):
+            fault = await faulty(said(link, f"ends as {end}"))  # its time limit is all that the test has
+            assert fault.kind != "timedOut"
+            assert await said(link, "still there") == "echo: still there"
+            assert not link.closed.done()
+
+
+@pytest.mark.parametrize("end", ["nothing", "refused"])
+async def test_a_server_of_events_that_takes_no_message_ends_the_call_at_once(end: str, tmp_path: Path) -> None:
+    with http_server() as remote:
+        async with connected(definition(url=f"{remote.url}/sse", type="sse"), tmp_path) as (link, _, _):
+            assert "42" in await said(link, "no object")
+            fault = await faulty(said(link, f"ends as {end}"))
+            assert (fault.kind, "did not take a message" in fault.message) == ("closed", True), fault.message
+            assert "did not take a message" in await link.closed
+
+
+async def test_a_server_that_has_forgotten_the_session_is_connected_to_anew(tmp_path: Path) -> None:
+    with http_server("session") as remote:
+        async with connected(definition(url=f"{remote.url}/mcp"), tmp_path) as (link, _, _):
+            assert await said(link, "x") == "echo: x"
+            await faulty(said(link, "ends as forgotten"))
+            assert await link.closed == "It no longer knows this session."
+
+
+async def test_an_integer_of_more_than_64_bits_goes_to_a_server_and_comes_back(tmp_path: Path) -> None:
+    with http_server() as remote:
+        for server in (definition(), definition(url=f"{remote.url}/mcp")):
+            async with connected(server, tmp_path) as (link, _, _):
+                raw = await link.call("echo", {"text": 10**40}, seconds=PATIENCE, progress=lambda _: None)
+                assert result_of(raw).text == f"echo: {10**40}"
+
+
 async def test_a_call_that_hangs_ends_at_its_time_limit_and_the_server_is_told(tmp_path: Path) -> None:
     async with connected(definition(), tmp_path) as (link, log, _):
         fault = await faulty(said(link, "hang", seconds=0.3))

@@ -30,7 +30,9 @@ MOST_SECONDS: Final = 6 * 3_600.0
 """After which a call ends that goes on telling of its progress."""
 MOST_PAGES: Final = 100
 _VERSION: Final = re.compile(r"protocol version from the server: ([\w.-]{1,50})")
-_TIMED_OUT, _CLOSED = -32001, -32000
+_TIMED_OUT, _CLOSED, _NOT_JSON = -32001, -32000, -32700
+UNREACHED: Final = -32098
+"""Our own code for a message that did not arrive, or whose answer did not."""
 _CHANGES: Final[Mapping[type[Any], Lists]] = {
     types.ToolListChangedNotification: "tools",
     types.PromptListChangedNotification: "prompts",
@@ -202,6 +204,10 @@ class SdkLink:
                 return McpFault("It did not answer in time.", "timedOut")
             case MCPError() if fault.error.code == _CLOSED:
                 return McpFault(self._why or "The connection has ended.", "closed")
+            case MCPError() if fault.error.code == UNREACHED:
+                return McpFault(_unreached(fault.error.message))
+            case MCPError() if fault.error.code == _NOT_JSON and fault.error.message.startswith("Failed to parse"):
+                return McpFault("Its answer is malformed.", "malformed")
             case MCPError():
                 return McpFault(f"It answered with an error: {clean_text(fault.error.message, 1_000)}", "answered")
             case RuntimeError() if (version := _VERSION.search(str(fault))) is not None:
@@ -210,8 +216,11 @@ class SdkLink:
             case ValidationError() | RuntimeError():
                 return McpFault("Its answer is malformed.", "malformed")
             case _:
-                words = clean_text(str(fault), 300)
-                return McpFault(f"It could not be reached: {words or type(fault).__name__}.")
+                return McpFault(_unreached(str(fault) or type(fault).__name__))
+
+
+def _unreached(why: str) -> str:
+    return f"It could not be reached: {clean_text(why, 300).rstrip('.')}."
 
 
 def _answer(result: types.Result) -> Mapping[str, Any]:

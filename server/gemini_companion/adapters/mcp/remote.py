@@ -11,26 +11,32 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx2
+import mcp_types
+from mcp.client import streamable_http
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientMetadata, OAuthMetadata, ProtectedResourceMetadata
-from mcp.shared.message import SessionMessage
 from pydantic import AnyUrl
 
 from gemini_companion.adapters.certificates import tls_context
-from gemini_companion.adapters.mcp.link import START_SECONDS, SdkLink, open_link
+from gemini_companion.adapters.mcp.link import START_SECONDS, UNREACHED, SdkLink, open_link
 from gemini_companion.adapters.mcp.login import LOGIN_SECONDS, Browser
 from gemini_companion.adapters.mcp.logins import Kept, Logins, StoredLogin
-from gemini_companion.adapters.mcp.messages import with_mended_lists
+from gemini_companion.adapters.mcp.messages import STRICT, ForgivingReader
 from gemini_companion.adapters.mcp.process import FLOOD_BYTES, FLOOD_SECONDS, MAX_LINE
 from gemini_companion.engine.mcp.config import ServerDefinition
+from gemini_companion.engine.mcp.schemas import clean_text
 from gemini_companion.sessions.mcp.port import McpFault, Surroundings
 
 _CONNECT_SECONDS: Final = 20.0
 _NAME: Final = "Gemini Companion"
 _ELSEWHERE: Final = "http://127.0.0.1/callback"
 """Where no browser comes back to."""
+
+for _module in (mcp_types, streamable_http):
+    # The SDK's transports read with this, the older one with the first, and cannot be given another reader.
+    vars(_module)["jsonrpc_message_adapter"] = ForgivingReader(STRICT)
 
 
 class TooMuch(httpx2.HTTPError):
@@ -137,7 +143,9 @@ async def _streams(
         timeout: httpx2.Timeout | None = timeout,
         auth: httpx2.Auth | None = auth,
     ) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(
+        return _Client(
+            ended,
+            answers_apart=server.transport == "sse",
             headers=headers,
             timeout=timeout,
             auth=auth,
@@ -155,43 +163,39 @@ async def _streams(
             reached = await held.enter_async_context(client())
             transport = streamable_http_client(server.url, http_client=reached, max_sse_event_size=MAX_LINE)
         incoming, outgoing = await held.enter_async_context(transport)
-        yield _Mended(incoming), outgoing
+        yield incoming, outgoing
 
 
-class _Mended:
-    """The stream of what comes in, with lists mended."""
+class _Client(httpx2.AsyncClient):
+    """Lets a message that does not arrive cost itself, where the SDK ends the connection or waits for ever."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
+    def __init__(self, ended: Callable[[str], None], *, answers_apart: bool, **more: Any) -> None:
+        super().__init__(**more)
+        self._ended = ended
+        self._answers_apart = answers_apart
 
-    async def receive(self) -> SessionMessage | Exception:
-        return _mended(await self._stream.receive())
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    def __aiter__(self) -> _Mended:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        return _mended(await self._stream.__anext__())
-
-    async def __aenter__(self) -> _Mended:
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *fault: Any) -> bool | None:
-        return await self._stream.__aexit__(*fault)
-
-    @property
-    def last_context(self) -> Any:
-        return getattr(self._stream, "last_context", None)
-
-
-def _mended(message: SessionMessage | Exception) -> SessionMessage | Exception:
-    if isinstance(message, SessionMessage):
-        with_mended_lists(message.message)
-    return message
+    async def send(self, request: httpx2.Request, **more: Any) -> httpx2.Response:
+        if request.method != "POST":
+            return await super().send(request, **more)
+        try:
+            response = await super().send(request, **more)
+            if not _is_events(response):
+                try:
+                    await response.aread()
+                finally:
+                    await response.aclose()
+        except httpx2.HTTPError as fault:
+            why = str(fault) or type(fault).__name__
+            error = {"code": UNREACHED, "message": why}
+            response = httpx2.Response(502, json={"jsonrpc": "2.0", "id": None, "error": error}, request=request)
+        else:
+            why = f"HTTP {response.status_code}"
+        if self._answers_apart and response.status_code >= 400:
+            # No answer to it comes any more, and the SDK sends no further message.
+            self._ended(f"It did not take a message: {clean_text(why, 300).rstrip('.')}.")
+        elif response.status_code == 404 and "mcp-session-id" in request.headers:
+            self._ended("It no longer knows this session.")
+        return response
 
 
 class _Watched:
@@ -205,8 +209,11 @@ class _Watched:
         self.is_unauthorized = response.status_code == 401
         if response.headers.get("content-encoding", "identity") != "identity":
             raise TooMuch("It packs its answers although it was asked not to.")
-        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-        response.stream = BoundedBody(response.stream, is_stream)  # pyright: ignore[reportArgumentType]
+        response.stream = BoundedBody(response.stream, _is_events(response))  # pyright: ignore[reportArgumentType]
+
+
+def _is_events(response: httpx2.Response) -> bool:
+    return response.headers.get("content-type", "").lower().startswith("text/event-stream")
 
 
 _BLANK_LINES: Final = (b"\n\n", b"\r\r", b"\r\n\r\n")
