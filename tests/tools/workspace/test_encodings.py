@@ -113,6 +113,18 @@ async def test_letters_are_found_in_such_a_file(root: Path, encoding: str) -> No
 
 
 @pytest.mark.process
+async def test_text_in_iso_2022_jp_is_known_by_the_escapes_in_it(root: Path) -> None:
+    path = write(root / "a.c", TEXTS["cp932"].encode("iso2022_jp"))
+    desk = Desk(root)
+    assert (await desk.call("read_file", file_path="a.c")).output == TEXTS["cp932"]
+    assert f"1: {TEXTS['cp932'].splitlines()[0]}" in (await desk.call("grep_search", pattern="関数")).output
+    _, _, proposal = await desk.propose("replace", file_path="a.c", old_string="y = 2", new_string="y = 3 /* 変更 */")
+    assert (proposal.asks, proposal.warnings) == ("", ())
+    await desk.call("replace", file_path="a.c", old_string="y = 2", new_string="y = 3 /* 変更 */")
+    assert path.read_bytes() == TEXTS["cp932"].replace("y = 2", "y = 3 /* 変更 */").encode("iso2022_jp")
+
+
+@pytest.mark.process
 async def test_a_search_says_in_which_files_something_may_be_missing(root: Path) -> None:
     write(root / "a.c", TEXTS["gb18030"].encode("gb18030"))
     found = await Desk(root).call("grep_search", pattern="возвращает")

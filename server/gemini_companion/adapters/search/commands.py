@@ -34,8 +34,9 @@ _COMMON: Final = (
 _NOT_UTF8: Final = (
     r"(?-u)[\xc0-\xff](?:[\x00-\x7f\xc0-\xff]|$)|(?:^|[\x00-\x7f])[\x80-\xbf]"
     r"|[\xe0-\xff][\x80-\xbf](?:[\x00-\x7f\xc0-\xff]|$)|[\xc0-\xdf][\x80-\xbf]{2}"
+    r"|\x1b\$[@B]"
 )
-"""A lead without what follows it, what follows without its lead, too few of those or too many."""
+"""A lead without what follows it, what follows without its lead, too few of those or too many; signs in ISO-2022-JP."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,8 @@ _VALID_TO_STRAY: Final = 9
 at most every fifth happens to be such a sign, so that nine of ten never are.
 """
 _STRAY: Final = re.compile("[\udc80-\udcff]")
+_JIS: Final = re.compile(rb"\x1b\$[@B]")
+"""Where ISO-2022-JP, which is all ASCII, begins to mean other signs."""
 _ASCII: Final = bytes((*range(0x20, 0x7F), 9, 10, 13))
 _WIDE: Final = frozenset({"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,39}")
@@ -87,6 +89,8 @@ def decoded(data: bytes, declared: str = "", *, otherwise: str = "") -> Text | N
     except UnicodeError:
         pass
     else:  # ASCII is what is declared, for what may be written into it
+        if _JIS.search(data) is not None:
+            named.append("iso2022_jp")
         return (next(_texts(data, named), None) if data.isascii() else None) or Text(text=text)
     if (known := _with_strays(data, 1 if "utf-8" in named else _VALID_TO_STRAY)) is not None:
         return known
