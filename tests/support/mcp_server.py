@@ -216,6 +216,11 @@ class Server:
             case "no object":
                 self.send({"id": number, "result": 42})
                 return None
+            case "own fields":
+                return {"messages": [{"text": "hm"}]}
+            case "long number":
+                os.write(1, b'{"jsonrpc": "2.0", "id": %d, "result": {"n": %s}}\n' % (number, b"9" * 5_000))
+                return None
             case "odd pieces":
                 return {"content": [{"type": "text", "text": "before"}, {"type": "video"}, {"type": "text", "text": 4}]}
             case "wrong id":

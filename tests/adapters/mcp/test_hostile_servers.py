@@ -101,7 +101,16 @@ async def test_a_server_that_errs_within_bounds_goes_on_being_asked(text: str, t
         assert await said(link, "still there") == "echo: still there"
 
 
-@pytest.mark.parametrize(("text", "words"), [("malformed", "no list"), ("no object", "42"), ("odd pieces", "before")])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("malformed", "no list"),
+        ("no object", "42"),
+        ("odd pieces", "before"),
+        ("own fields", "hm"),
+        ("long number", "9" * 500),
+    ],
+)
 async def test_an_answer_that_is_not_as_the_protocol_has_it_is_shown_as_it_is(
     text: str, words: str, tmp_path: Path
 ) -> None:

@@ -190,9 +190,22 @@ def test_lists_keep_what_can_be_used() -> None:
 def test_a_result_of_a_call_is_never_taken_for_a_list() -> None:
     result = {"content": [], "tools": [{"odd": 1}]}
     assert answer_in(mended(result)["_meta"]) == result
-    assert mended({"tools": [3, {"name": "x"}], "nextCursor": 5}) == {
-        "tools": [{"name": "x", "inputSchema": {"type": "object"}, "annotations": {}}]
-    }
+    listed = {"tools": [3, {"name": "x"}], "nextCursor": 5}
+    assert mended(listed)["tools"] == [{"name": "x", "inputSchema": {"type": "object"}, "annotations": {}}]
+    assert "nextCursor" not in mended(listed)
+    for odd in (
+        {"messages": ["hm"]},
+        {"contents": []},
+        {"tools": "none"},
+        {"capabilities": {}},
+    ):  # a call may be answered so
+        assert mended(odd)["content"] == []
+        assert answer_in(mended(odd)["_meta"]) == odd
+
+
+def test_of_an_answer_in_many_pieces_each_is_shown() -> None:
+    text = text_of(*({"type": "text", "text": f"hit {number}"} for number in range(3_000)))
+    assert text.splitlines() == [f"hit {number}" for number in range(3_000)]
 
 
 ODD = {

@@ -141,6 +141,14 @@ def test_alternatives_at_the_top_stay_and_what_is_no_object_is_left_open() -> No
     assert clean_schema({"type": "string"}) == {"type": "object"}
 
 
+def test_a_type_is_known_in_capitals_and_what_is_none_is_left_open() -> None:
+    fields = {"a": {"type": "STRING"}, "b": {"type": "any"}, "c": {"type": ["string", "str"]}, "d": {"type": 5}}
+    assert clean_schema({"type": "OBJECT", "properties": fields}) == {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {}, "c": {}, "d": {}},
+    }
+
+
 def test_a_schema_that_holds_itself_ends_and_a_deep_one_is_cut() -> None:
     node: dict[str, Any] = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}}
     inner = clean_schema(node)

@@ -37,10 +37,18 @@ class ForgivingReader:
         return getattr(self._strict, name)
 
 
+def _integer(digits: str) -> int | str:
+    """The number, or its digits where Python makes none of so many: else a call waited for its answer."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
+
+
 def _read(data: str | bytes) -> JSONRPCMessage | None:
     text = data if isinstance(data, str) else data.decode("utf-8", "replace")
     try:
-        value = json.loads(text.lstrip("\ufeff"))
+        value = json.loads(text.lstrip("\ufeff"), parse_int=_integer)
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict):

@@ -167,7 +167,7 @@ def mended(result: dict[str, Any]) -> dict[str, Any]:
         return {"content": [], "_meta": {_ANSWER: result}}
     for key in ("contents", "messages"):
         if key in result:
-            return {key: [], "_meta": {_ANSWER: result}}
+            return {key: [], "content": [], "_meta": {_ANSWER: result}}
     mended = dict(result)
     for key, kept in (
         ("tools", ("name", "title", "description", "annotations")),
@@ -179,7 +179,8 @@ def mended(result: dict[str, Any]) -> dict[str, Any]:
         mended[key] = [_plain(fields, kept, key) for fields in _objects(cast("list[object]", mended[key])[:5_000])]
         if not isinstance(mended.get("nextCursor", ""), str):
             del mended["nextCursor"]
-    return mended
+    # It may be a call's answer after all, of a server that puts its own fields where `content` would be.
+    return {**mended, "content": [], "_meta": {_ANSWER: mended}}
 
 
 def _plain(fields: Mapping[str, Any], kept: Iterable[str], kind: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from gemini_companion.engine.media_types import agreed_type
 
 MAX_MEDIA_BYTES: Final = 10 * 2**20
 """Of all media of one answer; a request takes 20 MB, and media grow by a third in it."""
-MOST_BLOCKS: Final = 500
+MOST_BLOCKS: Final = 10_000
 _MAX_TEXT: Final = 4_000_000
 """Characters of one block; the transport ends far above."""
 _MAX_UNREADABLE: Final = 4_000

@@ -35,6 +35,7 @@ _COUNTERS: Final = ("unevaluatedProperties", "unevaluatedItems", "maxContains", 
 _LISTS: Final = ("anyOf", "oneOf", "prefixItems")
 _MAPS: Final = ("properties", "patternProperties", "dependentSchemas")
 _ONE: Final = ("items", "additionalProperties", "propertyNames", "additionalItems")
+_TYPES: Final = frozenset({"string", "number", "integer", "boolean", "null", "array", "object"})
 _AS_THEY_ARE: Final = ("not", "if", "then", "else", "dependencies")
 
 
@@ -89,6 +90,12 @@ class _Cleaning:
                     made[key] = held
             elif key in ("enum", "const"):
                 continue
+            elif key == "type":
+                # Some write `STRING`, as Gemini's own schemas do, or `any`: a service refuses what is no type.
+                types = cast("list[object]", held) if isinstance(held, list) else [held]
+                known = [one.lower() for one in types if isinstance(one, str) and one.lower() in _TYPES]
+                if known and len(known) == len(types):
+                    made[key] = known if isinstance(held, list) else known[0]
             elif key in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(held, bool):
                 continue  # of an old draft
             elif _is_plain(key) and _is_plain(held):
