@@ -255,11 +255,31 @@ def test_a_restriction_of_a_tool_that_nobody_knows_is_said(desk: Desk) -> None:
         ({"tools": {"Exclude": ["glob"]}}, "tools.Exclude"),
         ({"exclude_tools": ["glob"]}, "exclude_tools"),
         ({"companion": {"tools": {"RULES": []}}}, "companion.tools.RULES"),
+        ({"companion": {"budget": {"sessionToken": 400}}}, "companion.budget.sessionToken"),
+        ({"companion": {"tools": {"mod": "plan"}}}, "companion.tools.mod"),
+        ({"companion": {"quotas": {}}}, "companion.quotas"),
+        ({"tools": {"exclud": ["glob"]}}, "tools.exclud"),
+        ({"mcp": {"exclude": ["theirs"]}}, "mcp.exclude"),
+        ({"tool": {"exclude": ["glob"]}}, "tool"),
     ],
 )
 def test_a_key_that_is_one_but_for_its_spelling_is_told(desk: Desk, content: JsonObject, key: str) -> None:
     desk.user(content)
     assert f": {key}: has no effect" in only_problem(desk.load()).message
+
+
+def test_keys_that_gemini_cli_has_and_we_do_not_are_nobodys_fault(desk: Desk) -> None:
+    desk.user(
+        {
+            "ui": {"theme": "x"},
+            "ide": {"enabled": True},
+            "context": {"includeDirectories": ["../a"], "fileFiltering": {"respectGitIgnore": True}},
+            "tools": {"truncateToolOutputLines": 5, "sandbox": "docker", "shell": {"pager": "cat"}},
+            "security": {"auth": {"selectedType": "x"}, "folderTrust": {"enabled": True}},
+            "$schema": "x",
+        }
+    )
+    assert desk.load().problems == ()
 
 
 def test_the_tools_that_settings_know_are_the_built_in_ones() -> None:

@@ -7,8 +7,9 @@ test does not pass while a key is neither. All pure.
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 import msgspec
@@ -17,7 +18,8 @@ from gemini_companion.settings.authority import AUTHORITY, key_path
 from gemini_companion.settings.layers import texts_of, unprintable
 from gemini_companion.settings.masking import MASK
 from gemini_companion.settings.migrations import OLD_NAMES
-from gemini_companion.settings.objects import JsonObject, KeyPath, holds, nested, value_at, without
+from gemini_companion.settings.objects import JsonObject, KeyPath, holds, nested, spelled, value_at, without
+from gemini_companion.settings.schema import SettingsFile
 from gemini_companion.settings.tool_rules import RULES
 from gemini_companion.settings.validation import Misfit, first_misfit, up_to_a_list
 
@@ -153,6 +155,8 @@ _NEEDS_ALL: Final = frozenset(
     }
 )
 """Lists of which no element may be missing: one that cannot be used has the key's strictest value hold."""
+_ALIKE: Final = 0.85
+"""How much alike two keys are of which one is meant for the other."""
 _BLANKS: Final = re.compile(r"[\s_-]+")
 _WHOLE_NUMBER: Final = re.compile(r"\d{1,9}")
 
@@ -179,20 +183,30 @@ def with_nothing_usable(value: object, path: KeyPath) -> Any:
 
 
 def miswritten(layer: JsonObject) -> list[Misfit]:
-    """Keys that nobody knows and that equal a setting's, or a section's, but for capitals, blanks and dashes."""
+    """Keys that nobody knows: all in our own section; elsewhere, where Gemini CLI has more, what looks like one."""
     found: list[Misfit] = []
-    sections: dict[KeyPath, dict[str, str]] = {}
-    for key in (*AUTHORITY, *OLD_NAMES):
-        path = key_path(key)
-        for at, step in enumerate(path):
-            sections.setdefault(path[:at], {})[_plain(str(step))] = str(step)
-    for section, steps in sections.items():
+    for section, names in _sections(SettingsFile):
+        known = {_plain(name): name for name in (*names, *(OLD_NAMES if not section else ()))}
         held = value_at(layer, section)
         for key in cast("JsonObject", held) if isinstance(held, dict) else ():
-            meant = steps.get(_plain(key))
-            if meant is not None and key not in steps.values():
+            if key in known.values() or unprintable({key: None}):  # told already
+                continue
+            near = difflib.get_close_matches(_plain(key), known, n=1, cutoff=_ALIKE)
+            if (meant := known.get(_plain(key))) is not None:
                 found.append(Misfit((*section, key), f"has no effect, since it is spelled otherwise: {meant}"))
+            elif near:
+                found.append(Misfit((*section, key), f"has no effect; perhaps {known[near[0]]} is meant"))
+            elif section[:1] == ("companion",):
+                found.append(Misfit((*section, key), f"has no effect: there is no such key in {spelled(section)}"))
     return found
+
+
+def _sections(struct: type[msgspec.Struct], path: KeyPath = ()) -> Iterator[tuple[KeyPath, list[str]]]:
+    fields = msgspec.structs.fields(struct)
+    yield path, [field.encode_name for field in fields]
+    for field in fields:
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
+            yield from _sections(field.type, (*path, field.encode_name))
 
 
 def _plain(key: str) -> str:
