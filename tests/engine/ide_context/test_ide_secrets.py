@@ -1,9 +1,12 @@
 """What is masked inside a text, what is not, and secrets by name."""
 
+import base64
 import random
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -99,6 +102,17 @@ def test_public_keys_and_certificates_in_a_text_stay():
         ("redis://:{}@cache:6379/0", "p@ss:word"),
         ("mongodb+srv://u:{}@c0.x.mongodb.net", "plainpassword"),
         ("hooks.slack.com/services/{}", "T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX"),
+        ("define('DB_PASSWORD', '{}');", "q1W2e3R4t5Y6u7I8"),
+        ('os.Setenv("API_TOKEN", "{}")', "q1W2e3R4t5Y6u7I8"),
+        ("SET PASSWORD FOR 'app'@'db' = PASSWORD('{}');", "q1W2e3R4t5Y6u7I8"),
+        ("setx SERVICE_API_KEY {}\n", "q1W2e3R4t5Y6u7I8"),
+        ("setenv SERVICE_API_KEY {}\n", "q1W2e3R4t5Y6u7I8"),
+        ("set -gx SERVICE_API_KEY '{}'\n", "q1W2e3R4t5Y6u7I8"),
+        ('ConvertTo-SecureString "{}" -AsPlainText -Force', "hunter2345"),
+        ('\tpsk="{}"\n', "hunter2345"),
+        ("| a | `DB_PASS={}` | b |", "zcXbdFkWvhnq3Q"),
+        ("-_auth = {}\n", "bWU6aHVudGVyMjM0NQ=="),
+        ("-{}\n", "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"),
     ],
 )
 def test_assigned_values_and_connection_strings_are_masked_and_only_they(text: str, secret: str):
@@ -108,6 +122,59 @@ def test_assigned_values_and_connection_strings_are_masked_and_only_they(text: s
     assert masked.startswith(before)
     assert masked.endswith("]" + after)
     assert secret not in masked
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(
+            "Das Passwort ist {}.",
+            "Kennwort: {}",
+            "La contraseña del servidor es {}",
+            "A senha é {} por enquanto",
+            "wachtwoord={}",
+        ),
+        *("Le mot de passe du compte est « {} »", "la password è {}", "Пароль: {}", "hasło do bazy to {}", "Şifre: {}"),
+        *(
+            "パスワード：{}",
+            "パスワードは{}です。",
+            "密码是{}。",
+            "管理员密碼「{}」",
+            "비밀번호는 {} 입니다",
+            "암호: {}",
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    "wrapped",
+    [str, quote, lambda text: str(text.encode()), lambda text: base64.b64encode(text.encode()).decode()],
+    ids=["as it is", "an address", "bytes", "base64"],
+)
+def test_passwords_are_masked_behind_the_word_of_many_languages(said: str, wrapped: Callable[[str], str]):
+    text = "x " + wrapped(said.format("q1W2e3R4t5Y6u7I8") + " " + "and so on. " * 3)
+    assert mask_secrets(text)[1] == 1
+    assert "q1W2e3R4t5Y6u7I8" not in mask_secrets(text)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Passwort steht in der Datei config/production.yml, Zeile 120.",
+        "Das Kennwort hat 12 Zeichen, siehe https://wiki.example.com/kb/0815",
+        "La contraseña se guarda en users.password_hash y nunca en claro.",
+        "パスワードはsettings_local.pyに書いてあります。",
+        "密码字段叫做 user_password_v2。",
+        "Пароль проверяет check_password2(), см. auth/views.py",
+        'define("PASSWORD_MIN_LENGTH", "12345678");',
+        'field("password", "new_password_1")',
+        'register("token", "TokenAuthentication")',
+        "setx JAVA_TOKENIZER tokenizer_v2_large",
+        "setenv TERM xterm-256color-keys",
+        "self._auth = requests_auth_2",
+    ],
+)
+def test_what_is_said_about_passwords_stays(text: str):
+    assert mask_secrets(text) == (text, 0)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from gemini_companion.engine.ide_context.token_runs import Span, places_of
 # -- behind a key: `--password X`, `login me password X`, `PASSWORD 'X'`, `the password is X`
 
 _SAID: Final = re.compile(
-    r"(?P<between>\\{0,8}+[\"'`]?,?[ \t\r\n]{1,8}+\(?|[ \t]?\([ \t]?)(?P<is>(?:is|was|are|of|to|be|=|:|->)[ \t]{1,4}+)?"
-    + QUOTED_VALUE
+    r"(?P<between>\\{0,8}+[\"'`]?,?[ \t\r\n]{1,8}+\(?|[ \t]?\([ \t]?)"
+    r"(?P<is>(?:is|was|are|of|to|be|è|Ã¨|=|:|->)[ \t]{1,4}+)?" + QUOTED_VALUE
 )
 _OPTION_BEFORE: Final = re.compile(rb"(?:\A|[\s\"'`=(\[,\\])--?[a-z0-9_-]{0,40}\Z")
 _LOGIN_BEFORE: Final = re.compile(
@@ -43,8 +43,18 @@ _BEFORE: Final = 208
 _LONGEST_VALUE: Final = 512
 
 
+_LISTED: Final = re.compile(
+    r"[A-Za-z0-9_-]{0,32}+\\{0,8}+(?P<quote>[\"'`]),[ \t]{0,16}+\\{0,8}+[\"'`]"
+    r"(?P<secret>[^\s\"'`\\]{8,512}+)\\{0,8}+(?P=quote)"
+)
+"""What follows a name in a call, as in `define('DB_PASSWORD', 'X')`."""
+
+
 def said_secret(text: str, lower: bytes, key: Span) -> Span | None:
     """The value that stands apart from the key that names it, without a sign between."""
+    listed = _LISTED.match(text, key[1])
+    if listed is not None and looks_invented(listed["secret"]):
+        return listed.span("secret")
     found = _SAID.match(text, key[1])
     if found is None:
         return None
@@ -67,7 +77,7 @@ def said_secret(text: str, lower: bytes, key: Span) -> Span | None:
             return span
         if found["quote"] and not is_broken and name.startswith(b"password") and _SQL_BEFORE.search(before[-176:]):
             return span
-        is_prose = is_apart or found["is"]
+        is_prose = is_apart or found["is"] or found["between"].strip(" \t") == "("
         return span if is_prose and not is_broken and looks_invented(value) else None
     # "token", "secret", "key" and the like stand before names of all kinds.
     is_told = found["is"] is not None and found["is"][:2] in ("is", "wa")
@@ -115,6 +125,46 @@ def _is_command(before: bytes) -> bool:
 def _names_program(before: bytes) -> bool:
     line = before[before.rfind(b"\n") + 1 :]
     return any(word.lstrip(b"-") in _OF_PROGRAMS for word in re.split(rb"[^a-z0-9_.-]+", line))
+
+
+# -- behind the word for it in another language: `Passwort: X`, `パスワードはX`
+
+_ABROAD: Final = (
+    *(
+        "asswort",
+        "ennwort",
+        "ontraseña",
+        "senha",
+        "Senha",
+        "ot de passe",
+        "achtwoord",
+        "asło",
+        "parola",
+        "şifre",
+        "Şifre",
+    ),
+    *("ароль", "パスワード", "暗証番号", "密码", "密碼", "口令", "비밀번호", "암호"),
+)
+"""Without the first letter where that may be a capital one."""
+_IN_BYTES: Final = tuple(word.encode().decode("latin-1") for word in _ABROAD if not word.isascii())
+"""The same as an address or the bytes of a program have them, whose layers are read byte by byte."""
+_TOLD: Final = re.compile(
+    r"[^\w\n]{0,16}+(?:[^\W\d_]{1,12}+[^\w\n]{1,4}+){0,4}?(?:(?![!-~])[^\W\d_]){0,8}+"
+    r"(?![A-Za-z]{1,12}[.,]?(?:[^!-~]|\Z))(?P<secret>[!#-&*-;=?-~]{8,512}+)"
+)
+"""Up to four words may stand between, for the value must look like nothing that is one of them."""
+
+
+def secrets_abroad(text: str) -> Iterator[Span]:
+    """The passwords that stand behind a word for one, in languages whose word is another than English's."""
+    for word in _ABROAD + _IN_BYTES:
+        for place in places_of(text, word):
+            found = _TOLD.match(text, place + len(word))
+            if found is None:
+                continue
+            value = found["secret"].rstrip(".,;:)]}>!?")
+            if looks_invented(value):
+                yield found.start("secret"), found.start("secret") + len(value)
 
 
 # -- behind the options of programs
@@ -345,6 +395,14 @@ _SESSION_ID: Final = Form(
 _SCHEME: Final = Form(
     re.compile(rb"\b(?:bearer|basic)[ \t]{1,4}(?P<secret>[a-z0-9._~+/-]{16,2048}+={0,2}+)"), is_bearer
 )
+_SET: Final = Form(
+    re.compile(
+        rb"set(?:x|env| -gx| -ux| -x)[ \t]{1,4}+(?=[a-z0-9_]{0,48}(?:pass|pwd|secret|token|key|credential))"
+        rb"[a-z0-9_]{3,64}+[ \t]{1,4}+[\"']?(?P<secret>[^\s\"'`\\]{8,512}+)"
+    ),
+    looks_invented,
+)
+"""A variable as it is set by Windows, csh and fish."""
 FORMS: Final[tuple[tuple[bytes, tuple[Form, ...]], ...]] = (
     (
         b"auth",
@@ -365,7 +423,10 @@ FORMS: Final[tuple[tuple[bytes, tuple[Form, ...]], ...]] = (
                 holds_login,
             ),
             Form(
-                re.compile(rb"(?<=[:\s]_)auth(?:token)?[ \t]{0,4}+=[ \t]{0,4}+[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)")
+                re.compile(
+                    rb"(?<=[^a-z0-9_.>$]_)auth(?:token)?[ \t]{0,4}+=[ \t]{0,4}+"
+                    rb"[\"']?(?P<secret>[a-z0-9+/=_-]{6,2048}+)"
+                )
             ),
         ),
     ),
@@ -435,6 +496,13 @@ FORMS: Final[tuple[tuple[bytes, tuple[Form, ...]], ...]] = (
             ),
         ),
     ),
+    (
+        b"securestring",
+        (Form(re.compile(rb"securestring[ \t]{1,4}+(?:-string[ \t]{1,4}+)?[\"'](?P<secret>[^\s\"'`]{3,256}+)[\"']")),),
+    ),
+    (b"setx", (_SET,)),
+    (b"setenv", (_SET,)),
+    (b"set -", (_SET,)),
     (b":543", (_PORT,)),
     (b":*:", (_PORT,)),
     (b"sessi", (_SESSION_ID,)),

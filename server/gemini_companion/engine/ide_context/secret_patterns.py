@@ -174,24 +174,26 @@ def is_credential(key: str, value: str, *, literal: bool) -> bool:
         return False
     if looks_random(value):
         return True
-    is_long = len(value) >= (16 if literal else 20)
+    is_password = key.startswith(("pass", "pwd", "psk"))
+    is_long = len(value) >= (12 if is_password else 16 if literal else 20)
     if is_long and (literal or value.isalnum()) and unlike_words(value) and not is_placeholder(value):
         return True
     mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    if not mixed or not key.startswith(("pass", "pwd")):
+    if not mixed or not is_password:
         return False
     # A password that a person invented is not random: a symbol in it, or a one-word literal, sets it apart from a name.
     return any(sign in "!@#$%^&*?+=~" for sign in value) or (literal and value.isalnum())
 
 
 KEY: Final = re.compile(
-    rb"pass(?:word|wd|phrase|(?![a-z]))|pwd|secret|token|credential"
+    rb"pass(?:word|wd|phrase|(?![a-z]))|pwd|(?<![a-z])psk(?![a-z])|secret|token|credential"
     rb"|(?:api|access|account|app|auth|encryption|private|preshared|shared|subscription|signing|session|sdk|master|admin|license|deploy|webhook)[_-]?key"
 )
 """A key that names a secret, in lower case."""
 KEY_WORDS: Final[tuple[tuple[bytes, int, int], ...]] = (
     (b"pass", 0, 10),
     (b"pwd", 0, 3),
+    (b"psk", 0, 4),
     (b"secret", 0, 6),
     (b"token", 0, 5),
     (b"credential", 0, 10),
@@ -398,7 +400,7 @@ CHANCE: Final = re.compile(rb"[_-](?P<body>[A-Za-z0-9]{30,512}+)(?![A-Za-z0-9_+/
 know. Ids of calls and answers are shorter, digests have small letters alone.
 """
 KIND_BEFORE: Final = re.compile(
-    rb"(?:\A|[^A-Za-z0-9_-])(?P<kind>(?!sha[0-9]|md5)[a-z][a-z0-9]{1,11}(?:[_-][A-Za-z0-9]{1,11}){0,3})\Z"
+    rb"(?:\A-?|\n-|[^A-Za-z0-9_-])(?P<kind>(?!sha[0-9]|md5)[a-z][a-z0-9]{1,11}(?:[_-][A-Za-z0-9]{1,11}){0,3})\Z"
 )
 """What stands before that: a few small letters that name the kind, and what it is for."""
 LONGEST_KIND: Final = 50

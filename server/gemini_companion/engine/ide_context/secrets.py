@@ -17,6 +17,7 @@ from gemini_companion.engine.ide_context.secret_forms import (
     form_secrets,
     is_given_to_program,
     said_secret,
+    secrets_abroad,
 )
 from gemini_companion.engine.ide_context.secret_layers import layers, raw_spans
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
@@ -127,7 +128,8 @@ def _secrets_in(sift: Sifted) -> list[Secret]:
     lower = lower_of(sift)
     found = list(_assigned_secrets(sift, lower))
     found += [Secret(*one) for one in form_secrets(sift.text, lower)]
-    found += [Secret(start, end, "password") for start, end in command_secrets(sift.text, lower)]
+    behind = (*command_secrets(sift.text, lower), *secrets_abroad(sift.text))
+    found += [Secret(start, end, "password") for start, end in behind]
     if KEY_NAME in sift.plain:
         runs = (*ends_of_keys(sift.text), *numbered_keys(sift.text))
         found += [Secret(start, end, "private key") for start, end in runs if start < end]
