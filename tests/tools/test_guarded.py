@@ -44,7 +44,7 @@ BUILDS = """
     ci/test.py scripts/test.sh run.sh deploy.ps1 a.bat Taskfile.yaml mise.toml turbo.json packages/a/turbo.json nx.json
     deno.json bunfig.toml tsconfig.json packages/a/tsconfig.build.json vite.config.ts vite.config.prod.mts jest-setup.js
     setupTests.ts eslint.config.mjs karma.conf.js gulpfile.js gunicorn.conf.py lint-staged.config.json phpunit.xml
-    lefthook.yml hooks/pre-commit hooks/pre_push.py node_modules/x/index.js venv/lib/x.py env/bin/activate.py
+    knexfile.ts tomorrowfile.mjs ember-cli-build.js codegen.ts prisma/schema.prisma lefthook.yml hooks/pre-commit hooks/pre_push.py node_modules/x/index.js venv/lib/x.py env/bin/activate.py
     bin/activate x.pth site-packages/a.py HEAD config x.code-workspace some-tool-of-tomorrow.toml tool.json a.unknown
     project.clj xmake.lua premake5.lua plopfile.js postinstall.js scripts/postinstall.js install.js _dir-locals.el
     a.xyz a.exe a.so lib.jar a.lnk a.desktop a.service
@@ -61,6 +61,7 @@ FREE = """
     src/main/java/a/B.java a.kt a.swift a.ex lib/a.exs a.hs a.ml a.scala a.c a.h a.cpp a.lua a.jl a.r package.py
     src/plugin/a.ts src/plugins/a.py tests/support/desk.py src/support/index.ts lua/a/init.lua src/init.lua a.el a.vim
     lib/support/a.rb src/pages/support/b.ts test/e2e/support/a.ts tests/editors/vim/a.vim support/a.py docs/makefile.md src/env/index.ts src/bin/tool.rs pages/[id].tsx docs/deploy.md solve.py reproduce.py
+    profile.py file.js src/datafile.py src/codegen.ts
 """
 
 

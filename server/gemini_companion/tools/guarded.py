@@ -228,6 +228,7 @@ _ENDINGS: Final = {
         "a shell runs it",
     ),
     **dict.fromkeys(_table("exe com dll so dylib jar war pyc pyd pyz whl node wasm o a class"), "it is a program"),
+    "prisma": "generators run what it names",
     **dict.fromkeys(_table("tf tfvars hcl tofu"), "it decides what is built where it is applied"),
     **dict.fromkeys(
         _table("mdc prompt.md instructions.md chatmode.md agent.md mode.md"), "a model is told what it says"
@@ -249,6 +250,8 @@ _SCRIPTS: Final = _table(
     " install prepare prepublish prepack postpack uninstall"
 )
 """Names of scripts that tools run, whatever the language's ending; at the top alone where sources are called so."""
+_OF_A_TOOL: Final = re.compile(r"(?!(?:pro|log)?file\Z)[a-z]+file|[a-z]+(?:[-_][a-z]+)*[-_](?:build|codegen)|codegen")
+"""How tools name scripts that they run at the top of a project: `knexfile.js`, `ember-cli-build.js`."""
 _AT_TOP_ALONE: Final = _table("build esbuild webpack rollup vite mage profiles")
 
 _DATA_WORDS: Final = _table(
@@ -422,6 +425,8 @@ def _of_code(folders: Sequence[str], pieces: Sequence[str], spelt: str) -> str:
     if stem in _SCRIPTS and not (folders and stem in _AT_TOP_ALONE):
         return _TOOL
     if pieces[-1] in _SCRIPTED:
+        if not folders and _OF_A_TOOL.fullmatch(stem):
+            return _TOOL
         last = _words(spelt.rsplit(".", 1)[0].rsplit(".", 1)[-1])
         if (len(pieces) > 2 or len(last) > 1) and last & _SETUP_WORDS:  # vite.config.ts, jest-setup.js
             return _TOOL
