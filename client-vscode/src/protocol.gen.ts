@@ -1104,7 +1104,7 @@ export interface Constraint {
   readonly source: "client" | "memory" | "pin" | "prompt";
   /** The turn whose prompt it stands in. */
   readonly turnId?: string;
-  /** Id of the earlier one that it contradicts, and replaces once it is in force. */
+  /** Id of the earlier one that it contradicts, or may, and replaces once it is in force. */
   readonly replaces?: string;
   readonly replacedBy?: string;
   /** A sentence for people: why it is only proposed, or what is wrong with it. */

@@ -26,6 +26,15 @@ export const RULE_STANDINGS = {
     actions: [KEEP, { label: "Not Now", state: "released" }],
     announcement: "Keep as a rule? {0}",
   },
+  /** Later words that may change a rule: that one holds until they are taken in. */
+  asked: {
+    label: "Does this replace an earlier rule?",
+    actions: [
+      { label: "Replace It", state: "inForce" },
+      { label: "Not Now", state: "released" },
+    ],
+    announcement: "Does this replace an earlier rule? {0}",
+  },
   inForce: {
     label: "Rule kept:",
     actions: [{ label: "Release", state: "released" }],
@@ -33,9 +42,10 @@ export const RULE_STANDINGS = {
   },
   released: { label: "Not a rule:", actions: [KEEP], announcement: "No longer a rule: {0}" },
   replaced: { label: "Replaced by a later rule:", actions: [], announcement: "Replaced by a later rule: {0}" },
-} as const satisfies Readonly<Record<RuleState | "replaced", RuleLook>>;
+} as const satisfies Readonly<Record<RuleState | "asked" | "replaced", RuleLook>>;
 
-/** How a rule stands: its state, unless a later one took its place. */
-export function ruleStanding({ state, replacedBy }: Pick<Constraint, "state"> & { readonly replacedBy?: string }) {
+/** How a rule stands: its state, unless a later one took its place, or it may take an earlier one's. */
+export function ruleStanding({ state, replaces, replacedBy }: Pick<Constraint, "replacedBy" | "replaces" | "state">) {
+  if (state === "proposed" && replaces !== undefined) return "asked";
   return state === "released" && replacedBy !== undefined ? "replaced" : state;
 }

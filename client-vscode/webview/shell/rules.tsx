@@ -48,6 +48,7 @@ function RulesBody() {
           key={rule.constraintId}
           rule={rule}
           endedBy={texts.get(rule.replacedBy ?? "")}
+          ends={rule.state === "proposed" ? texts.get(rule.replaces ?? "") : undefined}
           isReadOnly={isReadOnly}
           change={change}
         />
@@ -97,11 +98,13 @@ interface RuleProps {
   readonly rule: Constraint;
   /** The later words that took its place. */
   readonly endedBy: string | undefined;
+  /** The rule whose place it would take. */
+  readonly ends: string | undefined;
   readonly isReadOnly: boolean;
   readonly change: (wanted: Change, said: string) => Promise<boolean>;
 }
 
-function Rule({ rule, endedBy, isReadOnly, change }: RuleProps) {
+function Rule({ rule, endedBy, ends, isReadOnly, change }: RuleProps) {
   const shell = useShell();
   const { constraintId, text, scope, state, source, turnId, note } = rule;
   const name = shorten(text);
@@ -117,6 +120,11 @@ function Rule({ rule, endedBy, isReadOnly, change }: RuleProps) {
       {endedBy === undefined ? null : (
         <span class="rule-why quiet" dir="auto">
           {t("Replaced by: {0}", endedBy)}
+        </span>
+      )}
+      {ends === undefined ? null : (
+        <span class="rule-why quiet" dir="auto">
+          {t("Would replace: {0}", ends)}
         </span>
       )}
       <span class="rule-line">

@@ -12,8 +12,9 @@ from gemini_companion.engine.constraints.budget import BUDGET_CHARACTERS
 from gemini_companion.engine.errors import Unauthenticated
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.pinned import NEWER
 from gemini_companion.sessions.constraints.setting import set_constraint
-from gemini_companion.sessions.constraints.taking import MOST_PROPOSED
+from gemini_companion.sessions.constraints.taking import MAY_END, MOST_PROPOSED
 from gemini_companion.sessions.events import ConstraintsChanged
 from gemini_companion.sessions.pins import pin
 from tests.support.conversations import dialogue
@@ -236,3 +237,54 @@ async def test_the_offline_model_takes_a_pinned_rule_for_one_and_the_prompt_for_
     assert first.parts[-1]["text"] == one.text
     assert second.role == "model"
     assert last.parts[-1]["text"] == "What is a monad?"
+
+
+async def test_words_that_may_end_a_rule_are_asked_about_and_the_rule_holds_until_they_are_taken(studio: Studio):
+    await studio.load(dialogue())
+    await studio.chat("Never push to main without asking me.")
+    await studio.chat("you can push now")
+    old, new = (await studio.session()).history.constraints.all()
+    assert (old.state, new.state, new.replaces, new.note) == ("inForce", "proposed", old.constraint_id, MAY_END)
+    await set_constraint(await studio.session(), constraint_id=new.constraint_id, state="inForce")
+    assert [state for _, state in await rules(studio)] == ["released", "inForce"]
+
+
+async def test_once_hidden_such_words_stand_behind_the_rule_marked_as_newer(studio: Studio):
+    await studio.load(dialogue())
+    await studio.chat("Never push to main without asking me.")
+    await studio.chat("you can push now")
+    assert NEWER not in texts(studio.model.main()[-1])
+    for _ in range(4):
+        await studio.chat(LONG)
+    await studio.compress()
+    await studio.chat("go on")
+    parts = [part.get("text") for content in studio.model.main()[-1].contents for part in content.parts]
+    at = parts.index("Never push to main without asking me.")
+    assert parts[at + 1] == f"{NEWER}you can push now"
+    session = await studio.session()
+    await set_constraint(session, constraint_id=session.history.constraints.all()[1].constraint_id, state="released")
+    await studio.chat("go on")
+    assert NEWER not in texts(studio.model.main()[-1])
+    assert "Never push to main without asking me." in texts(studio.model.main()[-1])
+
+
+async def test_later_words_that_end_the_rule_plainly_settle_the_question(studio: Studio):
+    await studio.chat("Never push to main without asking me.")
+    await studio.chat("you can push now")
+    await studio.chat("From here on you may push to main without asking.")
+    assert [state for _, state in await rules(studio)] == ["released", "released", "inForce"]
+
+
+async def test_without_the_turn_that_asked_the_question_is_gone(studio: Studio):
+    await studio.chat("Never push to main without asking me.")
+    first = await studio.chat("you can push now")
+    await studio.chat("write the tests", replaces=first.turn_id)
+    assert [state for _, state in await rules(studio)] == ["inForce", "released"]
+
+
+async def test_with_a_rule_that_is_released_by_hand_goes_what_was_only_asked_about_it(studio: Studio):
+    await studio.chat("Never push to main without asking me.")
+    await studio.chat("you can push now")
+    session = await studio.session()
+    await set_constraint(session, constraint_id=session.history.constraints.all()[0].constraint_id, state="released")
+    assert [state for _, state in await rules(studio)] == ["released", "released"]

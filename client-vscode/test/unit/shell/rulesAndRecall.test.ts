@@ -48,6 +48,18 @@ describe("the rules", () => {
     expect(panel.has("button", /^Keep: Every version/)).toBe(false);
   });
 
+  it("say of later words which rule they would replace", async () => {
+    const asked = answers.rules.constraints.map((rule) =>
+      rule.constraintId === "n3" ? { ...rule, text: "you can rename them now", replaces: "n1" } : rule,
+    );
+    vi.spyOn(answers, "rules", "get").mockReturnValue({ ...answers.rules, constraints: asked });
+    await show("rulesOpen");
+    expect(panel.text).toContain("Would replace: Never change the public names of the tokenizer");
+    await panel.click("button", /^Replace It: you can rename/);
+    await settle();
+    expect(panel.host.asked("setRule")).toEqual([{ do: "setRule", constraintId: "n3", state: "inForce" }]);
+  });
+
   it("are released, kept and moved to all chats, each after the daemon has done it", async () => {
     await show("rulesOpen");
     await panel.click("button", /^Release: Never change/);

@@ -32,6 +32,13 @@ describe("a rule under its prompt", () => {
     ]);
   });
 
+  it("is a question about an earlier rule where it may take that one's place", () => {
+    show(ruled(constraint({ state: "proposed", replaces: "r0", text: "you can push now" })), answerRow(1, "Yes."));
+    expect(line()).toContain("Does this replace an earlier rule? you can push now");
+    press("Replace It");
+    expect(sent).toEqual([{ type: "rule", constraintId: "r1", state: "inForce" }]);
+  });
+
   it("keeps the focus where it is decided", () => {
     show(ruled(constraint()), answerRow(1, "Yes."));
     article("You").querySelector<HTMLElement>(".rules button")?.focus();

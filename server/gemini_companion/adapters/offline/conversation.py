@@ -21,7 +21,7 @@ from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.sentences import sentences
 from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.part import is_thought, response_of, text_of
-from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, PINS_INTRODUCTION
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, NEWER, PINS_INTRODUCTION
 from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.replay import apply_text
 from gemini_companion.engine.prompts.attachments import read_attachment
@@ -103,7 +103,8 @@ def read_conversation(contents: Sequence[Content]) -> Conversation:
             elif text == PINS_INTRODUCTION:
                 pinned = True
             elif pinned:
-                turns.append(Turn("snapshot", text, number, "pins"))
+                if not text.startswith(NEWER):
+                    turns.append(Turn("snapshot", text, number, "pins"))
             elif content.role == "model":
                 turns.append(Turn("model", text, number))
             elif (told := _editor_state(editor, text)) is not None:

@@ -6,6 +6,9 @@ person takes back in so many words ("forget the limit") only has to be named, an
 "until" something and is allowed now. What lifts a rule speaks of nothing that the rule does not speak of: leave to push
 to another branch, or to read what must not be changed, lifts nothing. Precise rather than eager: a condition that only
 one of them has keeps both, and a permission with a condition, for once, or of what would be, ends nothing.
+
+Words that name only some of what the rule speaks of, or permit what is to be asked about each time, may end it and may
+not: the person is asked. That something is so or so ends nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from gemini_companion.engine.constraints import wording
 from gemini_companion.engine.constraints.detect import detect
@@ -28,20 +31,6 @@ _JUDGED: Final = 600
 _COMPARED: Final = 50
 """The newest rules that a sentence is compared with where several prompts are read."""
 
-_NEED_NOT: Final = lazy(
-    r"\b(?:no longer|not?) (?:mandatory|required|necessary|need(?:ed)?)\b"
-    r"|\b(?:don['’]?t|no longer) (?:have|need) to\b|\bneedn['’]?t\b|\bstop \w{2,20}ing\b"
-    r"|\bmusst (?:[\w./`äöüß-]{1,30} ){0,6}nicht\b|\bbrauchst (?:[\w./`äöüß-]{1,30} ){0,6}nicht\b"
-    r"|\b(?:plus|pas) (?:besoin|n(?:é|e)cessaire|obligatoire)\b|\bn['’]as plus (?:à|a)\b"
-    r"|\bno (?:hace falta|es necesario|tienes que|necesitas)\b"
-    r"|\bn(?:ã|a)o (?:precisa[ms]?|é (?:mais )?necess(?:á|a)rio)\b"
-    r"|\bnon (?:serve|occorre|devi|c['’]è bisogno|è (?:più )?necessario)\b|\bhoe(?:ft|f) (?:[\w./`-]{1,30} ){0,6}niet\b"
-    r"|\b(?:не (?:нужно|надо|обязательно|требуется)|необязательно)\b|\bgerek (?:yok|kalmadı)|\bgerekmiyor\b"
-    r"|\bzaroorat nahi\b"
-    r"|しなくて|なくても|不要です|必要(?:は|が)?(?:ない|ありません)|不用|不必|无需|않아도|필요 ?(?:가 )?없",
-    re.IGNORECASE,
-)
-"""What was bidden need not be done."""
 _NOT_FORBIDDEN: Final = lazy(
     r"\b(?:no longer|not) (?:forbidden|off[ -]limits|prohibited|frozen)\b|\bnicht (?:mehr|länger) (?:verboten|tabu)\b"
     r"|\bwithout (?:asking|waiting|my|checking|me)\b|\bohne (?:mich |zu |r(?:ü|ue)ckfrag|nachfrag)\w*|\bsans (?:me "
@@ -60,6 +49,9 @@ _UNASKED: Final = lazy(
     r"\b(?:without|ohne|sans|sin|sem|senza|zonder|без) (?:my|me|asking|mein\w{0,2}|mich|mon|ma|mi|minha|meu|il mio"
     r"|mijn|моего)\b",
     re.IGNORECASE,
+)
+_OF_THING: Final = lazy(
+    r"(?<!\bit )\b(?:is|are|ist|sind|est|sont|est(?:á|a)n?|è|sono|zijn)\b(?! [\w ]{1,20}\bto\b)", re.IGNORECASE
 )
 _HEDGED: Final = lazy(
     r"\b(?:if|when|once|unless|until|till|as (?:soon|long) as|provided|after (?!all\b)|only|would|could|might"
@@ -118,6 +110,7 @@ _EMPTY_WORDS: Final = frozenset(
     мне ничего перед пожалуйста обязательно нельзя это этот эту хорошо да будет разрешено разрешаю пока ещё еще все всё
     asla artik her zaman bundan sonra mutlaka lutfen bana once icin gerek yok sakin kesinlikle yap yapma yapabilirsin
     ver verme verebilirsin bir simdi tamam etme edebilirsin et da de olmadan
+    antes avant prima minha minhas peca pedir besoin hace hagas
     kabhi na se hamesha do theek sakte sakti ho hoon main_ jao lo yaar hum tum aap
     """.split()  # noqa: SIM905
 )
@@ -131,8 +124,7 @@ _KINDS: Final = frozenset(
     klasorunu dal dali dalina dalini
     """.split()  # noqa: SIM905
 )
-"""What kind of thing is meant, beside its name; told by four letters."""
-_KIND: Final = frozenset(kind[:4] for kind in _KINDS)
+"""What kind of thing is meant, beside its name; their stems are told by four letters."""
 _MEANT: Final = {
     "@ask": "ask ok approval approv permission permiss review confirm confirmation frag rucksprach zustimm demand"
     " accord"
@@ -155,7 +147,8 @@ _MEANT: Final = {
 _SAME: Final = {stem: meant for meant, stems in _MEANT.items() for stem in stems.split()}
 """Stems of different words for the same doing."""
 _ENDINGS: Final = """
-    arlo erlo irlo arla erla irla ando iendo éis áis ing ons ent est ado ido ez er ir es as is en ed st ar os e s n a o
+    arlo erlo irlo arla erla irla arme erme irme armi ermi irmi ame imi ando iendo éis áis
+    ing ons ent est ado ido ez er ir es as is en ed st ar os e s n a o
     """.split()  # noqa: SIM905
 _LANGUAGES: Final = frozenset(
     """
@@ -173,16 +166,16 @@ _CJK_LANGUAGE: Final = lazy(
     r"|英语|日语|日文|德语|法语|西班牙语|汉语"
 )
 _CJK_EMPTY: Final = lazy(
-    r"もOK|やっぱり|やはり|まだ|お願い(?:します)?|書い(?=て)|してはいけません|てはいけません|てはいけない"
+    r"も?OK|前[にの]?|やっぱり|やはり|まだ|お願い(?:します)?|書い(?=て)|してはいけません|てはいけません|てはいけない"
     r"|てはならない|しないでください|しないで下さい|しないこと|しないで|ないでください|ないで"
     r"|しなくて(?:も)?|しても|しなければならない|してください|して下さい"
     r"|することは?|すること|する|した|して|ください|下さい"
     r"|いいです|良いです|よいです|構いません|かまいません|大丈夫です?|いい|良い|よい|です|ます|ません|絶対に?|決して"
     r"|必ず|常に|いつも|毎回|今後は?|これから(?:は|も)?|もう|再び|ないこと|禁止|厳禁"
     r"|使用|こと|[はをがにでもねよの]"
-    r"|从现在(?:起|开始)|以后|今后|现在|绝对|千万|永远|始终|总是|一律|每次都?|请|你们?|我们|大家|不要|不准|不许|不得"
+    r"|从现在(?:起|开始)|之前|以后|改[成为]|今后|现在|绝对|千万|永远|始终|总是|一律|每次都?|请|你们?|我们|大家|不要|不准|不许|不得"
     r"|不能|不可以?|切勿|请勿|别|勿|必须|务必|一定要?|可以|允许|应该|不用"
-    r"|不必|再|也|都|了|的|就|要|去|把|被"
+    r"|不必|先|我|吧|个|再|也|都|了|的|就|要|去|把|被"
 )
 _CJK_SAME: Final = {
     "触": "変更",
@@ -193,18 +186,33 @@ _CJK_SAME: Final = {
     "碰": "修改",
     "编辑": "修改",
     "用": "使用",
+    "問": "@ask",
+    "问": "@ask",
+    "询问": "@ask",
+    "确认": "@ask",
+    "確認": "@ask",
+    "相談": "@ask",
+    "許可": "@ask",
+    "同意": "@ask",
+    "批准": "@ask",
+    "물어": "@ask",
+    "물어보": "@ask",
+    "허락": "@ask",
+    "확인": "@ask",
 }
 _KOREAN_EMPTY: Final = lazy(
     r"절대로?|이제는?|항상|언제나|반드시|무조건|앞으로는?|더 ?이상|괜찮\w*|주세요|마세요|마라|말아|말 것|됩니다|돼요?"
     r"|된다|않아도|전에는?|안"
-    r"|(?<=\w)(?:하지|해도|하셔도|하기|하면|하고|해서|해|할|한|하는|을|를|은|는|이|가|에서|에|으로|로|도|의|지|여도"
+    r"|(?<=\w)(?:하지|해도|하셔도|하기|세요|하면|하고|해서|해|할|한|하는|을|를|은|는|이|가|에서|에|으로|로|도|의|지|여도"
     r"|어도|아도)(?=[\s.,!?]|$)"
 )
 _HANGUL: Final = lazy(r"[가-힣]")
 _CJK_USE: Final = lazy(r"使って|使い|使う")
+_CJK_CHANGE: Final = lazy(r"[修更]?改(?![成为])")
 _NOISE: Final = lazy(r"[\s,.;:!?\"'“”„«»()（）。、，！？「」『』`*]+")
 _WORD: Final = lazy(r"[\w./-]+")
 _VALUE: Final = lazy(r"\d+(?:[.,]\d+)*[a-z%]{0,3}")
+_ENCLITIC: Final = lazy(r"['’]|-(?:moi|me|nous)\b")
 _CLAUSE: Final = lazy(r"[,;:—–、，；：]")
 _ASIDE: Final = lazy(r"[\W_]+")
 
@@ -229,6 +237,14 @@ class Standing(NamedTuple):
     text: str
 
 
+class Against(NamedTuple, Generic[_AnyRule]):
+    """A rule in force that a person's later words bear on."""
+
+    rule: _AnyRule
+    is_plain: bool
+    """They end it; otherwise they may, and only the person knows."""
+
+
 class _Rule(NamedTuple):
     """What a rule says, as far as it is compared."""
 
@@ -242,8 +258,6 @@ class _Rule(NamedTuple):
     is_conditional: bool
     gone: frozenset[str] | None
     """What it speaks of behind "instead of"; `None` if it has none."""
-    awaits: bool
-    """It holds until something has happened, or the person agrees."""
     ends: frozenset[str] | None
     """What it says to be over; `None` if it says nothing of the kind."""
     changes: bool
@@ -251,15 +265,21 @@ class _Rule(NamedTuple):
     need_not: bool
     """It says that something need not be done."""
     asks: bool
-    """It is about asking the person, or waiting for them."""
+    """It is about asking the person first."""
     holds_off: bool
-    """It forbids for the time being."""
+    """It holds until something has happened, or the person says so."""
     hedged: bool
     """What it permits, it permits with a condition, for once, or not at all."""
     orders_now: bool
     """It asks for something now, which ends what was forbidden for the time being."""
     praises: bool
     """It says that a thing is fine, which permits its use at most, and no touching."""
+    tells: bool
+    """It says how something is, which may be no more than news."""
+    of_thing: bool
+    """It says of a thing that it is allowed, and not who may do what with it."""
+    clause: frozenset[str]
+    """What the clause that permits something speaks of."""
     lasts: bool
     """It says how something is to be from now on."""
 
@@ -285,36 +305,52 @@ def key_of(text: str) -> str:
 
 
 def contradicted(text: str, standing: Sequence[_AnyRule]) -> _AnyRule | None:
-    """The newest rule in force that a new one contradicts, `None` if there is none."""
+    """The newest rule in force that a new one plainly contradicts, `None` if there is none."""
+    against = weighed(text, standing)
+    return against.rule if against is not None and against.is_plain else None
+
+
+def weighed(text: str, standing: Sequence[_AnyRule]) -> Against[_AnyRule] | None:
+    """The newest rule in force that a new one plainly contradicts, or else may contradict; `None` if there is none."""
     new = _read(text)
     if not (new.words or new.values):
         return None
+    unsure: Against[_AnyRule] | None = None
     for one in reversed(standing):
-        if one.text != text and len(one.text) <= _JUDGED and _contradict(new, _read(one.text)):
-            return one
-    return None
+        if one.text != text and len(one.text) <= _JUDGED:
+            is_plain = _contradict(new, _read(one.text))
+            if is_plain:
+                return Against(one, is_plain=True)
+            if is_plain is not None:
+                unsure = unsure or Against(one, is_plain=False)
+    return unsure
 
 
-def _contradict(new: _Rule, old: _Rule) -> bool:
+def _contradict(new: _Rule, old: _Rule) -> bool | None:
+    """Whether it does so plainly; `None` if it does not at all."""
     if not old.words:
-        return False
-    if new.gone and not old.forbids and new.gone & old.words and new.gone >= old.words - _DOING:
-        return True
+        return None
+    if new.gone and not old.forbids and new.gone & old.words:
+        if new.gone >= old.words - _DOING:
+            return True
+        if new.gone <= old.words and (new.words - _DOING) & old.words:
+            return False
     if new.ends and not new.need_not and _named(new.ends, old.words | old.values) >= SAME_OBJECT:
-        return True
+        is_same = new.ends <= old.words | old.values
+        if is_same or not new.tells:
+            return is_same and not new.tells
     if (new.changes or new.lasts or new.lifts) and not new.hedged and _sets_other_value(new, old):
-        return True
+        return not new.tells
     if new.lifts or new.orders_now:
-        return _is_lifted(new, old)
+        return _lifts(new, old)
     if new.is_conditional != old.is_conditional and not new.changes:
-        return False
+        return None
     if new.values != old.values:
         same = new.forbids == old.forbids and bool(new.values) == bool(old.values)
         share = _named(new.words, old.words) if new.changes else _share(new.words, old.words)
-        return same and share >= (SAME_OBJECT if new.changes else 1)
-    if new.forbids == old.forbids:
-        return False
-    return _is_about_same(new.words, old.words)
+        return not new.tells if same and share >= (SAME_OBJECT if new.changes else 1) else None
+    is_bidding = new.ends is None and new.forbids != old.forbids
+    return True if is_bidding and _is_about_same(new.words, old.words) else None
 
 
 def _sets_other_value(new: _Rule, old: _Rule) -> bool:
@@ -326,29 +362,35 @@ def _sets_other_value(new: _Rule, old: _Rule) -> bool:
     return bool(new.words & old.words) or (not _are_numbers(new.values) and old.words <= _ANSWERING)
 
 
-def _is_lifted(new: _Rule, old: _Rule) -> bool:
-    """It permits what the old one forbids, or lifts what that one demands, and speaks of nothing else."""
+def _lifts(new: _Rule, old: _Rule) -> bool | None:
+    """It permits what the old one forbids, or lifts what that one demands, and speaks of nothing else: plainly if it
+    names all of it, or gives the word that was waited for.
+    """
     if new.hedged or (new.orders_now and not new.lifts and not old.holds_off):
-        return False
-    if new.praises and "us" not in old.words:
-        return False
+        return None
     if new.need_not:
         if old.forbids and not (new.asks and old.asks):
-            return False
+            return None
     elif not (old.forbids or old.asks or old.holds_off):
-        return False
-    if not new.values <= old.values:
-        return False
-    doing, done = new.words & _DOING, old.words & _DOING
-    if doing and done and not doing & done:
-        return False
-    said, meant = new.words - _ASIDES, old.words - _ASIDES
-    named = said & meant
-    if old.awaits and len(named) > 1 and _named(said, meant) >= SAME_OBJECT:
+        return None
+    if not new.values <= old.values or (new.praises and "us" not in old.words):
+        return None
+    meant = old.words
+    if old.holds_off and len(new.words & meant) > 1 and _named(new.words, meant) >= SAME_OBJECT:
         return True
-    if not named or not said <= meant:
+    in_passing = not new.words <= meant | _ASIDES
+    said = new.clause if in_passing else new.words
+    doing, done = said & _DOING, meant & _DOING
+    if not said & meant or not said <= meant | _ASIDES or (doing and done and not doing & done):
+        return None
+    if in_passing or new.praises:
         return False
-    return old.awaits or old.holds_off or 2 * len(named - _KIND) > len(meant - _KIND)
+    if old.holds_off:
+        return True
+    left = meant - said - _KIND - _ASIDES
+    if old.asks and not (new.asks or new.lasts or new.need_not):
+        return False
+    return not left or (new.of_thing and len(left) == 1 and bool(said - _KIND))
 
 
 _DOING: Final = frozenset(("us", "change", "answer", "delete", "使用"))
@@ -388,8 +430,8 @@ def _read(text: str) -> _Rule:
         gone = _words(other)[0]
     words, values = _words(kept)
     allows = wording.PERMISSION().search(kept) is not None
-    need_not = _NEED_NOT().search(kept) is not None
-    without = _NOT_FORBIDDEN().sub(" ", _NEED_NOT().sub(" ", kept))
+    need_not = wording.NEED_NOT().search(kept) is not None
+    without = _NOT_FORBIDDEN().sub(" ", wording.NEED_NOT().sub(" ", kept))
     is_refused = wording.FORBIDS().search(without) is not None
     lifts = need_not or ((allows or without != kept) and not is_refused)
     forbids = need_not or (not lifts and wording.FORBIDS().search(kept) is not None)
@@ -400,15 +442,17 @@ def _read(text: str) -> _Rule:
         values,
         _CONDITION().search(kept) is not None,
         gone,
-        (wording.AWAITS().search(text) or wording.MEANWHILE().search(text)) is not None,
         _ended(text),
         wording.CHANGES().search(text) is not None,
         need_not,
         "@ask" in words or _UNASKED().search(text) is not None,
-        wording.MEANWHILE().search(text) is not None,
+        (wording.UNTIL().search(text) or wording.MEANWHILE().search(text)) is not None,
         is_refused or _HEDGED().search(kept) is not None,
         wording.NOW().match(text) is not None,
         _FINE().search(kept) is not None,
+        wording.TELLS().search(text) is not None and wording.LIMIT().search(text) is None,
+        _OF_THING().search(kept) is not None,
+        _words(next(filter(wording.PERMISSION().search, _CLAUSE().split(kept)), ""))[0],
         wording.FROM_NOW_ON().search(text) is not None,
     )
 
@@ -429,17 +473,16 @@ def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
     plain = _bare(text)
     words: set[str] = set()
     values: set[str] = set()
-    for found in _WORD().findall(plain.replace("'", " ").replace("’", " ")):
+    for found in _WORD().findall(_ENCLITIC().sub(" ", plain)):
         word = found.rstrip(".-")
         if word in _LANGUAGES or _VALUE().fullmatch(word):
             values.add(word)
         elif word.startswith(_RUSSIAN_LANGUAGES):
             values.add(word[:5])
-        elif word in _KINDS:
-            words.add(word[:4])
         elif word not in _EMPTY_WORDS:
-            words.add(_stem(word))
-    return frozenset(words), frozenset(values)
+            stem = _stem(word)
+            words.add(stem[:4] if word in _KINDS or stem in _KINDS else stem)
+    return frozenset(words - {""}), frozenset(values)
 
 
 def _bare(text: str) -> str:
@@ -465,9 +508,9 @@ def _stem(word: str) -> str:
 
 def _signs(text: str) -> tuple[frozenset[str], frozenset[str]]:
     values = frozenset((*_CJK_LANGUAGE().findall(text), *re.findall(r"\d+", text)))
-    bare = re.sub(r"\d+", "", _CJK_LANGUAGE().sub("", text))
+    bare = re.sub(r"\d+", " ", _CJK_LANGUAGE().sub("", text))
     signs: set[str] = set()
-    bare = _CJK_USE().sub(" ", bare)
+    bare = _CJK_CHANGE().sub(" 修改 ", _CJK_USE().sub(" ", bare))
     if _HANGUL().search(bare):
         bare = _KOREAN_EMPTY().sub(" ", bare)
     for word in _NOISE().split(_CJK_EMPTY().sub(" ", bare)):
@@ -480,9 +523,13 @@ def _signs(text: str) -> tuple[frozenset[str], frozenset[str]]:
             if run.isascii():
                 signs.add(run.casefold().strip("/."))
             else:
-                signs.update(_pairs(_CJK_SAME.get(run) or run))
+                meant = _CJK_SAME.get(run) or run
+                signs.update((meant,) if meant[0] == "@" else _pairs(meant))
     return frozenset(signs - {""}), values
 
 
 def _pairs(signs: str) -> set[str]:
     return {signs[at : at + 2] for at in range(max(1, len(signs) - 1))}
+
+
+_KIND: Final = frozenset(_stem(kind)[:4] for kind in _KINDS)

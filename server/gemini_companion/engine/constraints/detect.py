@@ -94,14 +94,14 @@ def judge(sentence: str) -> tuple[Certainty, str] | None:
     if is_question(sentence) or wording.LABELLED().match(sentence):
         return None
     lasting = wording.FROM_NOW_ON().search(sentence) is not None
-    allows = wording.PERMISSION().search(sentence) is not None
+    allows = (wording.PERMISSION().search(sentence) or wording.NEED_NOT().search(sentence)) is not None
     changes = (wording.CHANGES().search(sentence) or wording.ENDS().search(sentence)) is not None
     if not lasting and not wording.STANDING().search(sentence) and _is_once(sentence):
         return ("permission", "") if allows or changes or wording.NOW().match(sentence) else None
     is_plain = _is_plain(sentence)
     if (allows or wording.ENDS().search(sentence)) and not is_plain:
         return "permission", ""
-    if is_plain or (lasting and not _tells(sentence) and _orders(sentence)):
+    if is_plain or (lasting and not _tells(wording.FROM_NOW_ON().sub("", sentence)) and _orders(sentence)):
         if wording.REPORTED().search(sentence):
             return "probable", REPORTED
         mixed = is_request(_POLITE().sub("", sentence)) and not has_cjk(sentence) and not lasting

@@ -65,14 +65,26 @@ MEANWHILE: Final = lazy(
     re.IGNORECASE,
 )
 """What is asked with it is asked once; what is forbidden is forbidden until the person says otherwise."""
-AWAITS: Final = lazy(
-    r"\b(?:until|till|before|without|this (?:week|month|sprint)|hold off|wait (?:for|until)|frozen|freeze"
-    r"|bis|bevor|ohne|eingefroren|avant|sans|jusqu|hasta|antes|sin|at(?:é|e)|sem|congelad[oa]s?|pehle|bina|jab tak"
-    r"|prima|finché|voordat|zonder|totdat|без|перед|пока|olmadan|önce)\b|까지|전에|없이"
-    r"|まで|前に|之前|直到",
+UNTIL: Final = lazy(
+    r"\b(?:until|till|this (?:week|month|sprint)|hold off|wait (?:for|until)|frozen|freeze|bis|eingefroren"
+    r"|jusqu|hasta|at(?:é|e) (?:que|eu)|congelad[oa]s?|jab tak|finché|totdat|пока)\b|까지|まで|直到",
     re.IGNORECASE,
 )
-"""It holds until something has happened, or the person agrees."""
+"""It holds until something has happened, or the person says so."""
+NEED_NOT: Final = lazy(
+    r"\b(?:no longer|not?) (?:mandatory|required|necessary|need(?:ed)?)\b"
+    r"|\b(?:don['’]?t|no longer) (?:have|need) to\b|\bneedn['’]?t\b|\bstop \w{2,20}ing\b"
+    r"|\bmusst (?:[\w./`äöüß-]{1,30} ){0,6}nicht\b|\bbrauchst (?:[\w./`äöüß-]{1,30} ){0,6}nicht\b"
+    r"|\b(?:plus|pas) (?:besoin|n(?:é|e)cessaire|obligatoire)\b|\bn['’]as plus (?:à|a)\b"
+    r"|\bno (?:hace falta|es necesario|tienes que|necesitas)\b"
+    r"|\bn(?:ã|a)o (?:precisa[ms]?|é (?:mais )?necess(?:á|a)rio)\b"
+    r"|\bnon (?:serve|occorre|devi|c['’]è bisogno|è (?:più )?necessario)\b|\bhoe(?:ft|f) (?:[\w./`-]{1,30} ){0,6}niet\b"
+    r"|\b(?:не (?:нужно|надо|обязательно|требуется)|необязательно)\b|\bgerek (?:yok|kalmadı)|\bgerekmiyor\b"
+    r"|\bzaroorat nahi\b"
+    r"|しなくて|なくても|不要です|必要(?:は|が)?(?:ない|ありません)|不用|不必|无需|않아도|필요 ?(?:가 )?없",
+    re.IGNORECASE,
+)
+"""What was bidden need not be done."""
 FORBIDS: Final = lazy(
     r"\b(?:never|do ?n['’]?t|not|no|cannot|can['’]t|mustn['’]t|without|avoid|refrain|forbidden|prohibited"
     r"|off[ -]limits"
@@ -365,23 +377,20 @@ NOW: Final = lazy(
 )
 """It begins with an order for now."""
 PERMISSION: Final = lazy(
-    r"\byou (?:may|can|are (?:now )?(?:allowed|free) to|don['’]?t (?:have|need) to|no longer (?:have|need) to"
-    r"|needn['’]t)\b"
+    r"\byou (?:may|can|are (?:now )?(?:allowed|free) to)\b"
     r"|\b(?:it['’]?s|it is|is|are) (?:now )?(?:ok(?:ay)?|fine|allowed|all right|permitted) (?:now )?(?:to"
     r"|for you to)?"
-    r"|\b(?:feel free to|go ahead and)\b|\b(?:no longer|not) (?:forbidden|off[ -]limits|mandatory|required"
-    r"|necessary)\b"
-    r"|\b(?:du darfst|ihr d(?:ü|ue)rft|du kannst|du musst (?:[\w./`äöüß-]{1,30} ){0,5}nicht|ist (?:jetzt |wieder "
+    r"|\b(?:feel free to|go ahead and)\b|\b(?:no longer|not) (?:forbidden|off[ -]limits)\b"
+    r"|\b(?:du darfst|ihr d(?:ü|ue)rft|du kannst|ist (?:jetzt |wieder "
     r"|nun )?erlaubt|sind (?:jetzt |wieder |nun )?erlaubt)\b"
     r"|\b(?:tu peux|vous pouvez|tu as le droit|est (?:maintenant |désormais )?(?:permis|autoris(?:é|e)))\b"
-    r"|\b(?:puedes|pueden|est(?:á|a) permitido|ya no (?:hace falta|es necesario|tienes que))\b"
+    r"|\b(?:puedes|pueden|est(?:á|a) permitido)\b"
     r"|\b(?:du|ihr) (?:das |die |den |es )?(?:jetzt|nun|wieder)? ?(?:d(?:a|ü|ue)rf\w{1,2}|kannst)\b|\b(?:kannst"
     r"|darfst) du\b|\bdarfst\b"
     r"|\b(?:j(?:á|a) )?(?:pode[ms]?|podem)(?: agora)? \w{2,20}[aei]r\b|\b(?:j(?:á|a)|agora|pronto,?) (?:pode|d(?:á"
     r"|a))\b|\bpermitid[oa]s?\b"
-    r"|\b(?:kar sakte|kar do|kar lo|kar dena|zaroorat nahi|chalega ab|theek hai,? (?:ab )?)\b"
-    r"|(?:て|で)も?(?:いい|良い|よい|構いません|かまいません|大丈夫)|可能です|しなくて(?:いい|良い|よい)|可以|允许"
-    r"|不用再|不必"
+    r"|\b(?:kar sakte|kar do|kar lo|kar dena|chalega ab|theek hai,? (?:ab )?)\b"
+    r"|(?:て|で)も?(?:いい|良い|よい|構いません|かまいません|大丈夫)|可能です|可以|允许"
     r"|\b(?:it['’]?s|it is|is|are) (?:now )?safe (?:now )?to\b|\b(?:is|are) (?:okay|ok|fine|allowed)\b"
     r"|\b(?:in ordnung|c['’]est bon|d['’]accord|autoris(?:é|e)e?s?|no hay problema|liberad[oa]s?|tudo bem)\b"
     r"|\b(?:ya )?puedes\b|\bagora j(?:á|a) (?:pode|d(?:á|a))\b|\bpode(?:m|s)? \w{2,20}[aei]r\b"
@@ -397,30 +406,33 @@ ENDS: Final = lazy(
     r"(?<!n['’]t )(?<!not )(?<!never )\b(?:forget(?: about)?|ignore|scrap|drop) (?:the|that|my|what)\b"
     r"|\b(?:no longer|not) (?:applies|apply|valid"
     r"|a (?:limit|rule|must)|frozen|needed)\b|\b(?:goes away|is lifted|are lifted|is over|is open again|is free)\b"
-    r"|\b(?:no|don['’]?t) need to\b|\bstop \w{2,20}ing\b|\b(?:is|are) off the table\b|\bscratch (?:the|that|my)\b"
-    r"|\b(?:plus besoin|(?:non|no) (?:serve|occorre) più|non c['’]è più bisogno|n(?:ã|a)o precisa mais)\b"
-    r"|\bhoe(?:ft|f) (?:[\w./`-]{1,30} ){0,6}niet meer\b|\bniet meer nodig\b"
-    r"|\b(?:больше|уже) не (?:нужно|надо|требуется)\b|\b(?:artık|daha)\b[^\n]{0,60}\bgerek (?:yok|kalmadı)"
-    r"|\bgerekmiyor\b"
-    r"|더 ?이상 [^\n]{0,60}않아도|필요 ?(?:가 )?없"
+    r"|\b(?:is|are) off the table\b|\bscratch (?:the|that|my)\b"
     r"|\b(?:gilt|gelten) nicht mehr\b|\bkannst du vergessen\b|\bvergiss\b|\bfällt weg\b|\baufgehoben\b"
     r"|\boublie\b|\bne s['’]applique plus\b|\bn['’]est plus\b|\bolv(?:í|i)date\b|\bolvida\b|\bya no\b"
     r"|\besquec[ea]\b|\bn(?:ã|a)o vale mais\b"
-    r"|\bdescongel\w{2,4}\b|\bbhool ja\w?\b|\bab zaroorat nahi\b"
-    r"|忘れて|気にしなくて|必要(?:は|が)?(?:ない|ありません)|もう不要|無しで(?:いい|大丈夫)|なくなりました|解除|忘了"
+    r"|\bdescongel\w{2,4}\b|\bbhool ja\w?\b"
+    r"|忘れて|気にしなくて|無しで(?:いい|大丈夫)|なくなりました|解除|忘了"
     r"|取消|不再",
     re.IGNORECASE,
 )
 """A rule is taken back in other words than those of a permission."""
 CHANGES: Final = lazy(
-    r"\b(?:change of plans?|after all|(?:is|are) now|doch|(?:ist|sind|gilt) jetzt|finalement|(?:est"
-    r"|sont) maintenant|mejor"
-    r"|ahora (?:es|son)|finalmente|agora (?:é|são)|mudou|melhor"
+    r"\b(?:change of plans?|after all|is now|doch|(?:ist|gilt) jetzt|finalement|est maintenant|mejor"
+    r"|ahora es|finalmente|agora é|mudou|melhor"
     r"|make (?:that|it|them) \d{1,9}|mach \d{1,9} [\w -]{0,30}draus|mets (?:plutôt )?\d|que sean \d|coloca \d|fai \d"
     r"|maak er \d)\b|やっぱり|やはり|に変更します|に変えます|改成|改为",
     re.IGNORECASE,
 )
 """Something is other than before: it may replace an earlier rule, and is none by itself."""
+TELLS: Final = lazy(
+    r"\b(?:is now|ist jetzt|est maintenant|ahora es|agora é|is over|is free|is open again|goes away|n['’]est plus|ya no"
+    r")\b|なくなりました|不再",
+    re.IGNORECASE,
+)
+"""It says how something is. A report does so too, unless it is about a limit."""
+LIMIT: Final = lazy(
+    r"\b(?:limit\w{0,2}|rules?|r(?:è|e)gle|reg[eo]la?|regra|max\w{0,4}|norma|valable|g(?:ü|ue)ltig)\b", re.IGNORECASE
+)
 INSTEAD: Final = lazy(
     r"\b(?P<en>instead of|rather than)\b|\b(?P<de>statt|anstelle von|anstatt)\b|\b(?P<fr>au lieu d(?:e |['’])"
     r"|plut(?:ô|o)t qu(?:e |['’]))|\b(?P<es>en (?:vez|lugar) de)\b"

@@ -38,7 +38,7 @@ class Constraint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     turn_id: str | None = None
     """The turn whose prompt it stands in."""
     replaces: str | None = None
-    """Id of the earlier one that it contradicts, and replaces once it is in force."""
+    """Id of the earlier one that it contradicts, or may, and replaces once it is in force."""
     replaced_by: str | None = None
     note: str | None = None
     """A sentence for people: why it is only proposed, or what is wrong with it."""
@@ -87,6 +87,11 @@ class ConstraintLedger(Fold):
                 if one not in gone
             ]
         return tuple(one for one in held if one.state == "inForce")
+
+    def asked(self, without_turn: str | None = None) -> tuple[Constraint, ...]:
+        """Later words that may change a rule, which holds until the person takes them in, oldest first; as above."""
+        gone = () if without_turn is None else self.brought_by(without_turn)
+        return tuple(one for one in self._held.values() if one.state == "proposed" and one.replaces and one not in gone)
 
     def brought_by(self, turn_id: str) -> list[Constraint]:
         """Those that go with a turn that is replaced: its prompt brought them about, and nobody has set them since."""

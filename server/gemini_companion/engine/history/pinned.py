@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -13,6 +14,9 @@ from gemini_companion.engine.history.log import ConstraintEntry, PinEntry, Unpin
 from gemini_companion.engine.history.part import text_of
 
 PINS_INTRODUCTION: Final = "The user pinned these texts. They hold word for word:"
+
+NEWER: Final = "The user said later, which may or may not change the text above; it holds until they say so: "
+"""Stands ahead of words that only the person can judge, behind the rule that they may change."""
 
 ACKNOWLEDGEMENT: Final = "Got it. Thanks for the additional context!"
 """The model's answer to a snapshot, and to pinned texts ahead of a prompt; a literal that other programs look for."""
@@ -61,7 +65,7 @@ class PinnedTexts(Fold):
     def are_stale(
         self,
         changed: Iterable[str],
-        standing: Callable[[], Sequence[Constraint]],
+        rules: Callable[[], Sequence[Constraint]],
         prompts: Mapping[str, Sequence[Item]],
     ) -> bool:
         """Whether the content is no longer the right one, these constraints having changed.
@@ -72,9 +76,8 @@ class PinnedTexts(Fold):
             constraint_id in self.shown or self._must_be_shown(constraint_id, prompts) for constraint_id in changed
         ):
             return False
-        pinned = [one for one in standing() if must_be_pinned(one, prompts, is_compressed=self._is_compressed)]
-        texts = list(dict.fromkeys(one.text for one in pinned))
-        if texts != self._texts:
+        pinned = _pinned(rules(), prompts, is_compressed=self._is_compressed)
+        if _texts(pinned) != self._texts:
             return True
         self.shown = frozenset(one.constraint_id for one in pinned)
         return False
@@ -83,7 +86,7 @@ class PinnedTexts(Fold):
         one = self.constraints.get(constraint_id)
         return (
             one is not None
-            and one.state == "inForce"
+            and (one.state == "inForce" or (one.state == "proposed" and one.replaces in self.shown))
             and must_be_pinned(one, prompts, is_compressed=self._is_compressed)
         )
 
@@ -91,20 +94,20 @@ class PinnedTexts(Fold):
         """Note what the view is now, and which constraints that content has in it."""
         self._is_compressed = any(item.kind == "snapshot" for item in items)
         self.shown = frozenset(one.constraint_id for one in pinned)
-        self._texts = list(dict.fromkeys(one.text for one in pinned))
+        self._texts = _texts(pinned)
 
     def added_to(
-        self, items: list[Item], standing: Sequence[Constraint], measure: MeasureContent
+        self, items: list[Item], rules: Sequence[Constraint], measure: MeasureContent
     ) -> tuple[list[Item], list[Constraint]]:
         """The items with that content, and the constraints in it; the list itself is changed.
 
         It stands behind the last snapshot, or at the front where there is none.
         """
-        if not standing:
+        if not rules:
             return items, []
         place = next((index for index in range(len(items) - 1, -1, -1) if items[index].kind == "snapshot"), None)
         prompts = prompts_in(items)
-        pinned = [one for one in standing if must_be_pinned(one, prompts, is_compressed=place is not None)]
+        pinned = _pinned(rules, prompts, is_compressed=place is not None)
         if not pinned:
             return items, []
         beside = None if place is None else items[place]
@@ -120,7 +123,7 @@ class PinnedTexts(Fold):
                 compression_id=beside.compression_id if beside else None,
             )
 
-        added = [item(pins_content(one.text for one in pinned), "pin")]
+        added = [item(pins_content(_texts(pinned)), "pin")]
         if place is None and not (
             items and items[0].content.role == "model"
         ):  # else the prompt would look pinned as well
@@ -154,6 +157,24 @@ def must_be_pinned(constraint: Constraint, prompts: Mapping[str, Sequence[Item]]
         return True
     said = prompts.get(constraint.turn_id or "", ())
     return not any(constraint.text in (text_of(part) or "") for item in said for part in item.content.parts)
+
+
+def _pinned(
+    rules: Sequence[Constraint], prompts: Mapping[str, Sequence[Item]], *, is_compressed: bool
+) -> list[Constraint]:
+    """Those of the rules that must be, each with the later words that may change it and stand nowhere else."""
+    wanted = [one for one in rules if must_be_pinned(one, prompts, is_compressed=is_compressed)]
+    newer: defaultdict[str | None, list[Constraint]] = defaultdict(list)
+    for one in wanted:
+        if one.state == "proposed":
+            newer[one.replaces].append(one)
+    standing = [one for one in wanted if one.state == "inForce"]
+    return [each for one in standing for each in (one, *newer[one.constraint_id])]
+
+
+def _texts(pinned: Iterable[Constraint]) -> list[str]:
+    """What is shown of them, each once."""
+    return list(dict.fromkeys(one.text if one.state == "inForce" else f"{NEWER}{one.text}" for one in pinned))
 
 
 def pins_content(texts: Iterable[str]) -> Content:

@@ -194,6 +194,11 @@ class History(Fold):
         return self.constraints.standing(self._excluded)
 
     @property
+    def pinnable(self) -> tuple[Constraint, ...]:
+        """Those, and behind them later words that may change one of them."""
+        return (*self.standing, *self.constraints.asked(self._excluded))
+
+    @property
     def newest_turn(self) -> str | None:
         """Id of the turn that the newest content belongs to, hidden or not; `None` before the first."""
         return next((item.turn_id for item in reversed(self._sources) if item.kind != "ide"), None)
@@ -326,8 +331,8 @@ class History(Fold):
 
     def _is_built_the_same(self) -> bool:
         """Whether the view, built anew from the log, would be the one that there is."""
-        rules = [one.constraint_id for one in self.standing]
-        is_stale = self._pinned.are_stale(rules, lambda: self.standing, self._visible_prompts)
+        rules = [one.constraint_id for one in self.pinnable]
+        is_stale = self._pinned.are_stale(rules, lambda: self.pinnable, self._visible_prompts)
         return not (self._ide_entries or self._excluded or is_stale)
 
     def _rebuild(self) -> None:
@@ -341,10 +346,10 @@ class History(Fold):
     ) -> tuple[list[Item], list[Constraint]]:
         """The items of a view, and the constraints that stand in a content of their own in it."""
         items = self.masks.applied(compose(shown, in_force, self.measure), self.measure)
-        return self._pinned.added_to(items, self.standing, self.measure)
+        return self._pinned.added_to(items, self.pinnable, self.measure)
 
     def _see_to_pinned(self, changed: Iterable[str]) -> None:
-        if self._pinned.are_stale(changed, lambda: self.standing, self._visible_prompts):
+        if self._pinned.are_stale(changed, lambda: self.pinnable, self._visible_prompts):
             self._change_view()
 
     def _unsettle(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from gemini_companion.engine.constraints.budget import BUDGET_CHARACTERS, is_beyond_budget
@@ -13,6 +15,8 @@ from gemini_companion.sessions.constraints.news import tell
 from gemini_companion.sessions.constraints.project import log_project_rules
 from gemini_companion.sessions.log_writer import Draft
 from gemini_companion.sessions.session import Session
+
+_SETTLED: Final = "Not a rule: it was about an earlier one, which you released."
 
 
 def check_wish(constraint_id: str | None, text: str | None) -> None:
@@ -134,7 +138,19 @@ def _wished(
 
 
 def _reconciled(session: Session, wished: Constraint) -> list[Constraint]:
-    """Rules that replaced one which the person puts in force again: both hold from now on, wherever they are told."""
+    """Rules that replaced one which the person puts in force again: both hold from now on, wherever they are told. Of
+    one that they release, the later words that were only about it.
+    """
+    if wished.state == "released":
+        from gemini_companion.engine.constraints.detect import rules_in
+
+        about = [one for one in session.history.constraints.asked() if one.replaces == wished.constraint_id]
+        return [
+            msgspec.structs.replace(one, replaces=None)
+            if rules_in(one.text)
+            else msgspec.structs.replace(one, state="released", note=_SETTLED)
+            for one in about
+        ]
     if wished.state != "inForce":
         return []
     return [

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.constraints.budget import BEYOND_BUDGET, is_beyond_budget
-from gemini_companion.engine.constraints.contradiction import contradicted, key_of, left_standing
+from gemini_companion.engine.constraints.contradiction import contradicted, key_of, left_standing, weighed
 from gemini_companion.engine.constraints.detect import LOOKED_THROUGH, Found, detect
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Part
@@ -27,6 +27,7 @@ MOST_COMPARED: Final = 200
 """The newest rules in force that a new one is compared with; pins have no number of their own."""
 
 _ASKED_FIRST: Final = "Only proposed: by your settings you are asked about every rule."
+MAY_END: Final = "Only proposed: it may change an earlier rule, which holds until you take this in."
 _ENDED: Final = "Not a rule any more: a later prompt says “{}”."
 _FORGOTTEN: Final = f"Not taken in: more than {MOST_PROPOSED} proposals were waiting, and this was the oldest."
 _LINE: Final = 10
@@ -120,7 +121,7 @@ class PromptRules:
             rule = self._rule(found, standing, may_hold=mode == "auto", earlier=proposed.get(key))
             if rule is None or rule.state == "inForce":
                 settled = {one.constraint_id for one in (*taken, rule) if one is not None}
-                taken += _ended(found, [one for one in waiting if one.constraint_id not in settled])
+                taken += _ended(found, rule, [one for one in waiting if one.constraint_id not in settled])
             if rule is None:
                 continue
             held.add(key)
@@ -132,10 +133,12 @@ class PromptRules:
     def _rule(
         self, found: Found, standing: Sequence[Constraint], *, may_hold: bool, earlier: Constraint | None
     ) -> Constraint | None:
-        against = contradicted(found.text, standing[-MOST_COMPARED:])
-        if found.certainty == "permission" and against is None:
+        against = weighed(found.text, standing[-MOST_COMPARED:])
+        is_permission = found.certainty == "permission"
+        if is_permission and against is None:
             return None
-        holds = may_hold and found.certainty != "probable"
+        is_asked = is_permission and against is not None and not against.is_plain
+        holds = may_hold and found.certainty != "probable" and not is_asked
         if earlier is not None and not holds:
             return None
         rule = Constraint(
@@ -146,22 +149,24 @@ class PromptRules:
             created_at=earlier.created_at if earlier else self._session.services.clock.now(),
             source="prompt",
             turn_id=self._turn_id,
-            replaces=against.constraint_id if against else None,
-            note=None if holds else found.why or _ASKED_FIRST,
+            replaces=against.rule.constraint_id if against and (against.is_plain or not holds) else None,
+            note=None if holds else found.why or (MAY_END if is_asked else _ASKED_FIRST),
         )
         if holds and is_beyond_budget(rule, standing):
             return msgspec.structs.replace(rule, state="proposed", note=BEYOND_BUDGET)
         return rule
 
 
-def _ended(found: Found, waiting: Sequence[Constraint]) -> list[Constraint]:
-    """The proposal that a person's later words take back or replace: what is waiting is what is still meant."""
+def _ended(found: Found, rule: Constraint | None, waiting: Sequence[Constraint]) -> list[Constraint]:
+    """The proposals that a person's later words take back or replace: what is waiting is what is still meant. So too
+    those that might have ended what the words, now in force as a rule, ended plainly.
+    """
     if found.certainty == "probable":
         return []
-    against = contradicted(found.text, [one for one in waiting if one.scope == "session"])
-    if against is None:
-        return []
-    return [msgspec.structs.replace(against, state="released", note=_ENDED.format(found.text))]
+    own = [one for one in waiting if one.scope == "session"]
+    against = contradicted(found.text, own)
+    gone = [one for one in own if one is against or (rule and rule.replaces and one.replaces == rule.replaces)]
+    return [msgspec.structs.replace(one, state="released", note=_ENDED.format(found.text)) for one in gone]
 
 
 def _forgotten(taken: Sequence[Constraint], waiting: Sequence[Constraint]) -> list[Constraint]:

@@ -11,7 +11,7 @@ from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.part import text_of
-from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, PINS_INTRODUCTION
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, NEWER, PINS_INTRODUCTION
 
 MOST_PLACES: Final = 100
 """Snapshots that a file may give places; each is folded as a compression."""
@@ -84,7 +84,7 @@ def _pins(parts: Sequence[Part]) -> tuple[str, ...] | None:
     texts = [text_of(part) for part in parts]
     if not texts or texts[0] != PINS_INTRODUCTION or None in texts:
         return None
-    return tuple(text for text in texts[1:] if text)
+    return tuple(text for text in texts[1:] if text and not text.startswith(NEWER))
 
 
 def _is_acknowledgement(content: Content) -> bool:
