@@ -12,7 +12,7 @@ from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.constraints.setting import set_constraint
 from gemini_companion.sessions.session import Session
 from tests.support.conversations import dialogue
-from tests.support.scripted_model import SNAPSHOT
+from tests.support.scripted_model import SNAPSHOT, ScriptedModel
 from tests.support.sessions import Studio
 
 SMALL = {"token_limit_override": 16_000}
@@ -46,6 +46,15 @@ async def test_a_snapshot_that_says_little_is_taken_and_what_was_said_stands_bes
     assert [text for text in (*SAID, *RULES) if text not in shown(session)] == []
     assert result.retention is not None
     assert 0.5 < result.retention.score < 1
+
+
+async def test_of_the_built_in_summariser_which_leaves_the_rest_to_the_record_nobody_is_warned(studio: Studio) -> None:
+    studio.model.capabilities = ScriptedModel("offline").capabilities
+    session = await studio.load(said(*SAID, *RULES))
+    result = await studio.compress()
+    assert (result.status, result.snapshot, result.strategy) == ("COMPRESSED", SNAPSHOT, "record")
+    assert MADE_UP_FOR not in result.message
+    assert [text for text in (*SAID, *RULES) if text not in shown(session)] == []
 
 
 async def test_of_the_persons_words_so_many_are_quoted_as_the_settings_say(studio: Studio) -> None:

@@ -425,6 +425,25 @@ def test_the_parts_of_a_request_stand_apart():
         assert "Mend src/app/server.py\n`npm test -- -w`" in snapshot_of(sources_of([*before, asked]))
 
 
+def test_beside_a_record_the_goal_names_what_stands_below_it_and_does_not_say_it_again():
+    first, newest = (
+        "Port the invoice parser to the new grammar, please.",
+        "Now write the runbook for the people on call.",
+    )
+    contents = [user_text(first), model_text("Done."), user_text(newest)]
+    wanted = {True: "- Now write the runbook … (below)", False: f"- {newest}"}
+    for beside_record, line in wanted.items():
+        snapshot = extractive_snapshot(
+            sources_of(contents[:2]),
+            previous=f"<state_snapshot><overall_goal>\n{wanted[True]}\n</overall_goal></state_snapshot>",
+            budget_tokens=200,
+            count_text=count_words,
+            later=contents[2:],
+            beside_record=beside_record,
+        )
+        assert section(snapshot, "overall_goal").split("\n") == [f"- {first}", line]
+
+
 @pytest.mark.parametrize("beside_record", [True, False], ids=["record", "alone"])
 def test_on_labelled_conversations_the_goal_is_that_of_the_end_in_nine_of_twelve(beside_record: bool):
     met: list[str] = []

@@ -20,7 +20,7 @@ from gemini_companion.engine.facts.statements import Unwanted, statements_of
 from gemini_companion.engine.history import putting_away
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.record import record as record_module
-from gemini_companion.engine.record.record import INTRODUCTION, Record, write_record
+from gemini_companion.engine.record.record import ABOVE, INTRODUCTION, Record, write_record
 from tests.support.logs import Book, call, model, result, user
 from tests.support.packing import Packing
 
@@ -160,6 +160,17 @@ def test_what_stands_beside_it_is_not_said_again_and_counts_as_kept() -> None:
     assert rule in apart.text
     assert rule not in record.text
     assert record.score == apart.score
+
+
+def test_what_the_snapshot_quotes_of_the_person_is_named_where_it_was_said() -> None:
+    first = "We begin with the parser because it is the slowest part of all."
+    second = "Then comes the printer, which has to print hex numbers in lower case."
+    third = "At last the manual wants a page about the new options of both."
+    said = [one for text in (first, second, third) for one in (user_text(text), CHATTER)]
+    record = record_of(*said, snapshot=f"<overall_goal>\n- {second}\n</overall_goal>")
+    own = [line for line in lines_of(record) if line.startswith("user: ")]
+    assert own == [f"user: {first}", f"user: Then comes the {ABOVE}", f"user: {third}"]
+    assert record.words.whole == record_of(*said).words.whole
 
 
 def test_of_an_answer_the_last_sentence_says_what_is_left_open_and_late_ones_come_first() -> None:

@@ -253,3 +253,9 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
     while end > start and text[end - 1].isspace():
         end -= 1
     return (start, end) if start < end else None
+
+
+def opening(text: str, most: int) -> str:
+    """The first words of a sentence that stands whole elsewhere: never all of them."""
+    limit = min(most if max(text, default="") < "⺀" else most // 2, len(text) // 2)
+    return (text[:limit].rpartition(" ")[0] or text[:limit]).rstrip()

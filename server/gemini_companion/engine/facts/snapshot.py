@@ -16,7 +16,7 @@ from gemini_companion.engine.facts.fact import FactReader, FactSource, SummaryTa
 from gemini_companion.engine.facts.page import Page, Place, bulleted, read_earlier
 from gemini_companion.engine.facts.paths import is_dependency
 from gemini_companion.engine.facts.pools import PENDING, Pools, action_place, pending_text
-from gemini_companion.engine.facts.sentences import pieces
+from gemini_companion.engine.facts.sentences import opening, pieces
 from gemini_companion.engine.facts.span import LeftStanding, Said, Span
 from gemini_companion.engine.facts.statements import same_as
 from gemini_companion.engine.history.content import Content
@@ -41,6 +41,10 @@ _GIANT: Final = 0.3
 """Share of the budget above which a command waits until everything smaller has found its place."""
 _LONGEST_ARGUMENT: Final = 4_000
 _FIRST_LINE: Final = 200
+_OPENING: Final = 40
+"""Characters of a wish that stands whole elsewhere."""
+_BELOW: Final = "… (below)"
+"""Behind the opening of a wish that stands in what follows."""
 _NO_REQUEST: Final = "(No request stands in what this replaces; the one being worked on is kept beside it.)"
 
 
@@ -96,7 +100,7 @@ def extractive_snapshot(
     if beside_record:
         span.in_force.update(map(same_as, in_force))
         span.released.update(map(same_as, released))
-    _write_goal(span, page)
+    _write_goal(span, page, beside_record=beside_record)
     pools = Pools(span, page, guidance, beside_record=beside_record)
     if beside_record:
         pools.share_out()
@@ -111,9 +115,9 @@ def extractive_snapshot(
     return page.render(cite=cite)
 
 
-def _write_goal(span: Span, page: Page) -> None:
+def _write_goal(span: Span, page: Page, *, beside_record: bool) -> None:
     """The sentences that say it, the most telling first, in the order in which they were said; and the request that
-    waits for its answer.
+    waits for its answer. Beside a record what stands behind it word for word is only named.
     """
     pending = span.pending
     floor, free = (1 - _GOAL) * page.left, _HEAD
@@ -121,6 +125,12 @@ def _write_goal(span: Span, page: Page) -> None:
         page.put_free("overall_goal", PENDING, pending_text(pending, _HEAD // 2))
         free //= 2
     wishes = [one for one in span.goal() if one.statement.same not in span.released]
+    wishes = [one for one in wishes if one.place >= 0 or not one.text.endswith(_BELOW)]
+    below = [one for one in wishes if beside_record and one.place >= len(span.sources)]
+    wishes = [one for one in wishes if one not in below]
+    for one in below:
+        spot = Place(0, one.place + 1, one.statement.start)
+        page.put_free("overall_goal", spot, f"- {opening(one.text, _OPENING)} {_BELOW}")
     whole: dict[Said, str] = {}
     joined: set[Said] = set()
     for one in sorted(wishes, key=lambda one: (one.place, one.statement.part, one.statement.start)):

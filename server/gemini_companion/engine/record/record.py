@@ -18,6 +18,7 @@ from gemini_companion.engine.facts.neutralise import SECTIONS, SNAPSHOT_TAG, neu
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.facts.rules import is_rule
+from gemini_companion.engine.facts.sentences import opening
 from gemini_companion.engine.facts.statements import TRIFLE, Statement, Unwanted, likely, same_as, statements_of
 from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.part import text_of
@@ -28,6 +29,11 @@ INTRODUCTION: Final = (
     "Quoted from the log of the replaced turns, in order; later words replace earlier ones. … marks what was left out:"
     " recall brings it back. A record, not a request."
 )
+
+ABOVE: Final = "… (above)"
+"""Behind the opening of what the person said and the snapshot quotes: there it stands ahead of older words."""
+
+_OPENING: Final = 20
 
 
 class Share(NamedTuple):
@@ -113,7 +119,7 @@ class Record(NamedTuple):
 class _Said:
     """A statement in its place, and how much of it is quoted."""
 
-    __slots__ = ("at", "name", "order", "quoted", "statement", "voice", "worth")
+    __slots__ = ("at", "is_above", "name", "order", "quoted", "statement", "voice", "worth")
 
     def __init__(
         self, at: int, name: tuple[int, int], order: int, voice: Voice, statement: Statement, worth: float
@@ -128,6 +134,8 @@ class _Said:
         self.worth = worth
         self.quoted = 1.0
         """Share of it that is quoted: a very long one is cut behind a word."""
+        self.is_above = False
+        """It stands in the snapshot, and only its place is shown here."""
 
     @property
     def weight(self) -> float:
@@ -159,6 +167,7 @@ def write_record(
     window: int,
     own_words: float = OWN_WORDS,
     earlier: int = 0,
+    snapshot: str = "",
     standing: Iterable[str] = (),
     beside: Sequence[Content] = (),
     unwanted: Unwanted | None = None,
@@ -174,7 +183,8 @@ def write_record(
         window: Tokens that the model accepts.
         own_words: Share of `hidden_tokens`, 0 to 1, that the person's words may have.
         earlier: How many of the first sources are snapshots of before, which are no person's words.
-        standing: Texts that stand in the request: the snapshot, rules. What they say is not said again.
+        snapshot: What it says is not said again. Of the person's words the place is shown.
+        standing: Other texts that stand in the request, rules: what they say is not said again either.
         beside: Contents that do: the tail.
         unwanted: What the person does not want kept: it is not quoted, and nobody misses it.
         withdrawn: Rules that a person took back by hand. Where they were said nothing tells of that, so a quotation
@@ -191,8 +201,9 @@ def write_record(
             dropped.append(one.name)
         elif one.statement.same not in gone:
             said.append(one)
-    standing = tuple(standing)
-    stands = _said_in(standing, beside, cache, poll)
+    standing = (snapshot, *standing)
+    above = _said_in((snapshot,), (), cache, poll)
+    stands = above | _said_in(standing[1:], beside, cache, poll)
     newest = _newest(said)
     again: dict[int, int] = {}
     covered: set[int] = set()
@@ -228,7 +239,10 @@ def write_record(
         chosen.update(
             _chosen(said, voice, most, lambda place: place not in again and (place not in covered or place in leant_on))
         )
-    lines = list(_quoted([said[place] for place in sorted(chosen)], sources))
+    for place in covered - chosen:
+        said[place].is_above = said[place].voice == "user" and said[place].statement.same in above
+    shown = chosen | {place for place in covered if chosen and said[place].is_above}
+    lines = list(_quoted([said[place] for place in sorted(shown)], sources))
     calls = list(_calls(sources, budget(CALLS), (*standing, *(line.text for line in lines)), beside, cache, poll))
     lines += calls
     lines.sort(key=lambda line: line.at)
@@ -422,7 +436,7 @@ def _pieces(run: Sequence[_Said], content: Content) -> Iterator[str]:
             cut = start + int(one.quoted * (end - start))
             blank = text.rfind(" ", start, cut)
             end = blank if blank > start else cut
-        yield text[start:end]
+        yield f"{opening(text[start:end], _OPENING)} {ABOVE}" if one.is_above else text[start:end]
         before = one
     if before is not None and before.quoted < 1:
         yield " …"

@@ -87,6 +87,8 @@ class Admission(NamedTuple):
     """`None` if the gate itself failed."""
     is_built_in: bool = False
     """No model wrote it: the one that was asked could not."""
+    by_model: bool = True
+    """A model wrote it, or a person. The built-in summariser leaves to a record what that quotes anyway."""
 
     @property
     def is_refused(self) -> bool:
@@ -241,7 +243,8 @@ def judged(result: CompressionResult, admission: Admission) -> CompressionResult
     told = msgspec.structs.replace(result, appendix=admission.appendix or None, retention=admission.retention)
     if admission.is_built_in:
         told = written_here(told)
-    if admission.gated is not None and admission.gated.is_made_up_for:
+    is_news = admission.by_model or result.strategy != "record"
+    if admission.gated is not None and admission.gated.is_made_up_for and is_news:
         told = msgspec.structs.replace(told, message=f"{told.message}{MADE_UP_FOR}")
     return with_note(told)
 

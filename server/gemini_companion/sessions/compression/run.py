@@ -269,8 +269,8 @@ class CompressionRun:
             if may_fall_back and (admission is None or admission.is_refused):
                 built_in = await gate.admit(await summariser.from_facts(plan, self.guidance))
                 if not built_in.is_refused:
-                    return built_in._replace(is_built_in=True)
-            return admission
+                    return built_in._replace(is_built_in=True, by_model=False)
+            return admission and admission._replace(by_model=by_model)
         finally:
             self.calls += summariser.calls
 
