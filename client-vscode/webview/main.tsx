@@ -69,6 +69,7 @@ async function startTranscript(feed: HTMLElement): Promise<void> {
     },
     announce: (text, assertive) => shell.announce(text, assertive),
     t,
+    thumbnail: (digest) => shell.thumbnails.of(digest),
     confirm: (question) => shell.confirm(question),
   });
   transcript.onScrolled(() => drafts.changed());
@@ -78,6 +79,7 @@ async function startTranscript(feed: HTMLElement): Promise<void> {
 }
 
 shell.draft.subscribe(() => drafts.changed());
+shell.pictures.subscribe(() => drafts.changed());
 
 window.addEventListener("message", ({ data }: { readonly data: unknown }) => {
   if (shell.transcript === undefined) early.push(data);

@@ -1,5 +1,5 @@
 /** What the page asks for, done. Decisions are the daemon's and the chat's; this only passes on. */
-import { commands, env } from "vscode";
+import { commands, env, Uri } from "vscode";
 import type { Compressions } from "../compression/compressions.js";
 import type { ContextReporterPort } from "../context/port.js";
 import { openPlace } from "../daemon/settingsFile.js";
@@ -46,7 +46,7 @@ export class Actions {
     if (message.chat !== undefined && message.chat !== chat.number && isOfShown(message)) return;
     switch (message.type) {
       case "draft":
-        chat.setDraft(message.text, message.scroll, message.pasted, message.draft);
+        chat.setDraft(message.text, message.scroll, message, message.draft);
         this.needs.typed();
         return;
       case "send":
@@ -78,6 +78,11 @@ export class Actions {
       case "read":
         await editor.showText(message.name.replace(/[\\/]/g, "-"), message.text);
         return;
+      case "openPicture": {
+        const path = await chat.pictures.path(message.digest);
+        if (path !== undefined) await commands.executeCommand("vscode.open", Uri.file(path));
+        return;
+      }
       case "open":
         await editor.openHref(message.href);
         return;
@@ -325,6 +330,7 @@ const OF_NO_CHAT: ReadonlySet<FromPage["type"]> = new Set<FromPage["type"]>([
   "code",
   "copy",
   "read",
+  "openPicture",
   "open",
   "openMemory",
   "openSource",

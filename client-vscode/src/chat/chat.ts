@@ -389,6 +389,7 @@ export class Chat extends ChatState {
   }
 
   #receive(params: EventParams): void {
+    if ("prompt" in params.event) this.pictures.learn(params.event.prompt);
     if (params.sessionId !== this.info?.sessionId) {
       this.#left.happens(params.sessionId, (left) => left.apply(params));
       this.#happensElsewhere(params);

@@ -1,10 +1,12 @@
 /** The open chat, as it is: its rows, session, numbers, draft and what went wrong. It emits every change; `Chat` and `Prompts` make them. */
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import { DaemonFault, type DaemonPort } from "../daemon/port.js";
-import type { AnswerRow, ErrorView, PanelState, PastedRange, ScrollAnchor, ToolRow } from "../panel/contract.js";
+import type { AnswerRow, ErrorView, PanelState, ScrollAnchor, ToolRow } from "../panel/contract.js";
+import type { Enclosed } from "../panel/written.js";
 import type { CompressionStatusReport, ModelReport, SessionInfo } from "../protocol.gen.js";
 import type { DraftFiles } from "./draftFiles.js";
 import { DraftStore } from "./draftStore.js";
+import type { Pictures } from "./pictures.js";
 import { Conversation } from "./pure/conversation.js";
 import { errorView } from "./pure/faults.js";
 import { retryableTurn } from "./pure/retrying.js";
@@ -23,6 +25,7 @@ export interface Memory {
 export interface ChatStateNeeds {
   readonly daemon: DaemonPort;
   readonly drafts: DraftFiles;
+  readonly pictures: Pictures;
   readonly memory: Memory;
   /** A path as people read it: inside its workspace folder. */
   readonly place: (path: string) => string;
@@ -76,6 +79,8 @@ export class ChatState implements Disposable {
   readonly daemon: DaemonPort;
   /** What survives beside the log. */
   readonly draftStore: DraftStore;
+  /** The bytes of the pictures that prompts have. */
+  readonly pictures: Pictures;
   /** What tools did and may do. */
   readonly work: Work;
   /** How often memory files, slash commands or skills have changed. */
@@ -99,6 +104,7 @@ export class ChatState implements Disposable {
     this.t = needs.t;
     this.daemon = needs.daemon;
     this.draftStore = new DraftStore(needs.drafts);
+    this.pictures = needs.pictures;
     this.memory = needs.memory;
     this.#place = needs.place;
     this.work = new Work(
@@ -189,6 +195,7 @@ export class ChatState implements Disposable {
   /** The rows of the open chat are those of a transcript now. */
   protected loadTranscript({ items, compressions, constraints }: Transcript): void {
     const discarded = new Set(this.saved.discarded);
+    for (const item of items) if (item.kind === "prompt" || item.kind === "steer") this.pictures.learn(item.parts);
     this.conversation.load(items, compressions, constraints, discarded);
     for (const { compressionId, state } of compressions)
       if ((state === "preview" || state === "outdated") && discarded.has(compressionId))
@@ -223,10 +230,10 @@ export class ChatState implements Disposable {
   setDraft(
     draft: string,
     scroll: ScrollAnchor,
-    pasted: readonly PastedRange[] = [],
+    { pasted = [], pictures = [] }: Enclosed = {},
     number = this.draftStore.number,
   ): void {
-    if (this.draftStore.typed(number, scroll, { draft, pasted })) this.prefill(draft); // the page has an older one by now
+    if (this.draftStore.typed(number, scroll, { draft, pasted, pictures })) this.prefill(draft); // the page has an older one by now
   }
 
   /** Put a text into the composer. */

@@ -14,13 +14,14 @@ import {
   type WebviewView,
   type WebviewViewProvider,
 } from "vscode";
-import type { FromPage, PageCommand, PanelState, PastedRange } from "../panel/contract.js";
+import type { FromPage, PageCommand, PanelState, Written } from "../panel/contract.js";
 import type { Actions } from "./actions.js";
 import type { Chat } from "./chat.js";
 import { viewOf } from "./chatState.js";
 import { PageLink } from "./pageLink.js";
 import { InOrder } from "./pure/inOrder.js";
 import { pageDocument } from "./pure/pageDocument.js";
+import { enclosedIn } from "../panel/written.js";
 import { decodeFromPage } from "../panel/fromPage.js";
 import { answerPage } from "./requests.js";
 
@@ -157,10 +158,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
   }
 
   /** A text for the composer, and what of it is shown as attachments if it is the draft. */
-  #draft(text: string): { readonly draft: number; readonly text: string; readonly pasted?: readonly PastedRange[] } {
+  #draft(text: string): Written & { readonly draft: number } {
     const { saved, draftStore } = this.needs.chat;
     const named = { draft: draftStore.number, text };
-    return text === saved.draft && saved.pasted.length > 0 ? { ...named, pasted: saved.pasted } : named;
+    return text === saved.draft ? { ...named, ...enclosedIn(saved) } : named;
   }
 
   #document(webview: Webview, media: Uri, askedAt: number): string {

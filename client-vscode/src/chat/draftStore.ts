@@ -75,7 +75,7 @@ export class DraftStore {
   }
 
   /** Text that was typed into the draft of a number. Whether it belongs to the one that is held, though it came late. */
-  typed(number: number, scroll: ScrollAnchor, text: Pick<SavedDraft, "draft" | "pasted">): boolean {
+  typed(number: number, scroll: ScrollAnchor, text: Pick<SavedDraft, "draft" | "pasted" | "pictures">): boolean {
     if (number === this.#number) this.change({ ...text, scroll });
     else if (this.#earlier.has(number)) {
       const sessionId = this.#earlier.get(number);

@@ -2,12 +2,12 @@
 import type {
   AnswerRow,
   PanelState,
-  PastedRange,
   Row,
   ScrollAnchor,
   ToolRow,
   ToPage,
   Unnumbered,
+  Written,
 } from "../panel/contract.js";
 
 /** Rows in a sync, and at most in one page of them. */
@@ -20,12 +20,7 @@ const FOLD_MS = 16;
 export interface PageSource {
   readonly rows: readonly Row[];
   state(): PanelState;
-  draft(): {
-    readonly draft: number;
-    readonly text: string;
-    readonly scroll: ScrollAnchor;
-    readonly pasted?: readonly PastedRange[];
-  };
+  draft(): Written & { readonly draft: number; readonly scroll: ScrollAnchor };
   readonly strings: Readonly<Record<string, string>>;
 }
 

@@ -3,7 +3,7 @@ import { CancellationTokenSource, type CancellationToken, type Disposable } from
 import type { ContextReporterPort } from "../context/port.js";
 import { DaemonFault } from "../daemon/port.js";
 import type { Action, AnswerRow, QueuedPrompt } from "../panel/contract.js";
-import { enclosedIn, type Enclosed, type Written } from "../panel/written.js";
+import { enclosedIn, isBlank, type Enclosed, type Written } from "../panel/written.js";
 import type { ChatResult } from "../protocol.gen.js";
 import { faultDataOf, type ChatState, type Target } from "./chatState.js";
 import type { Conversation } from "./pure/conversation.js";
@@ -63,7 +63,7 @@ export class Prompts {
   /** Send a prompt, or queue it behind what runs. With `now`, what runs is ended first. */
   async submit(text: string, now = false, enclosed: Enclosed = {}): Promise<void> {
     const written = { text, ...enclosedIn(enclosed) };
-    if (text.trim() === "") return;
+    if (isBlank(written)) return;
     const { kind } = this.chat.daemon.view;
     const busy = this.chat.job.kind !== "idle" || kind === "lost" || kind === "failed" || this.chat.isReadOnly;
     if (busy && !now) {
@@ -111,12 +111,12 @@ export class Prompts {
   async steer(text: string, enclosed: Enclosed = {}): Promise<void> {
     const written = { text, ...enclosedIn(enclosed) };
     const sessionId = this.chat.info?.sessionId;
-    if (text.trim() === "") return;
+    if (isBlank(written)) return;
     if (!this.chat.canSteer || sessionId === undefined) return this.submit(text, false, enclosed);
     const conversation = this.chat.conversation;
     try {
       await this.reporter.flush();
-      await this.chat.daemon.request("gemini/chat", { prompt: promptOf(written), sessionId, steer: true });
+      await this.chat.daemon.request("gemini/chat", { prompt: await this.#asParts(written), sessionId, steer: true });
     } catch (error) {
       // The turn was stopped, and this with it; or it came too late for that turn, and its own, which has rows, ended badly.
       if (isCancelled(error) || conversation.rows.findLast((row) => row.kind === "prompt")?.text === text) return;
@@ -161,12 +161,12 @@ export class Prompts {
 
   /** With `isLogged` it is a prompt already, whatever it begins with; `replaces` is the turn whose answer it gives anew. */
   async #dispatch(
-    prompt: Written,
+    asked: Written,
     { isLogged = false, replaces }: { readonly isLogged?: boolean; readonly replaces?: string } = {},
     // Another chat may be shown before the daemon can be asked.
     { target, conversation } = { target: this.session.shown, conversation: this.chat.conversation },
   ): Promise<void> {
-    const written = { text: prompt.text, ...enclosedIn(prompt) };
+    const written = { text: asked.text, ...enclosedIn(asked) };
     const localId = conversation.send(written, this.chat.askedModel ?? this.chat.models?.default ?? "");
     const source = new CancellationTokenSource();
     const sending: Sending = { conversation, localId, source };
@@ -175,11 +175,12 @@ export class Prompts {
     try {
       const sessionId = await unlessCancelled(this.session.session(target), source.token);
       await unlessCancelled(this.reporter.flush(), source.token);
+      const prompt = await this.#asParts(isLogged ? asLogged(written) : written);
       const model = conversation === this.chat.conversation ? await this.#modelToName() : this.chat.askedModel;
       const result = await this.chat.daemon.request(
         "gemini/chat",
         {
-          prompt: promptOf(isLogged ? asLogged(written) : written),
+          prompt,
           sessionId,
           ...(model === undefined ? {} : { model }),
           ...(replaces === undefined ? {} : { replaces }),
@@ -201,6 +202,12 @@ export class Prompts {
     }
     this.drain();
     await this.chat.guard(() => this.session.refreshInfo());
+  }
+
+  /** Rejects with a `DaemonFault` where the bytes of a picture are gone. */
+  async #asParts(written: Written): Promise<ReturnType<typeof promptOf>> {
+    const { pictures } = this.chat;
+    return promptOf(written, await Promise.all((written.pictures ?? []).map((picture) => pictures.part(picture))));
   }
 
   /** No event tells of settings that change before a chat has a session: they are asked about before they name a model. */
@@ -251,11 +258,11 @@ export class Prompts {
 
   /** A prompt that no log holds goes back to the composer, unless something else is being written there. */
   #handBack(conversation: Conversation, prompt: Written | undefined): void {
-    const { text = "", pasted = [] } = prompt ?? {};
+    const { text = "", pasted = [], pictures = [] } = prompt ?? {};
     // What is kept may be a moment old: the prompt as far as it was written then.
     const isOther = !text.startsWith(this.chat.draftStore.saved.draft.trim());
-    if (conversation !== this.chat.conversation || text === "" || isOther) return;
-    this.chat.draftStore.change({ draft: text, pasted }); // the page keeps what is written there
+    if (conversation !== this.chat.conversation || isBlank({ text, pictures }) || isOther) return;
+    this.chat.draftStore.change({ draft: text, pasted, pictures }); // the page keeps what is written there
     this.chat.prefill(text);
   }
 

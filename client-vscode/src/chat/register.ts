@@ -25,6 +25,7 @@ import { Chat } from "./chat.js";
 import { chooseCommand } from "./chooseCommand.js";
 import { ChatView, VIEW_ID } from "./chatView.js";
 import { DraftFiles } from "./draftFiles.js";
+import { Pictures } from "./pictures.js";
 import { openChat, tellOfEnd } from "./endNotice.js";
 import { Outlook } from "./outlook.js";
 import { Places } from "./places.js";
@@ -60,10 +61,13 @@ const KNOWS_OFFLINE = "knowsOffline";
 export function registerChat(context: ExtensionContext, parts: ChatParts): ChatCommands {
   const { daemon, reporter, editor, log } = parts;
   const t: Translate = (text, ...args) => l10n.t(text, ...args);
+  const pictures = new Pictures(context.storageUri?.fsPath, t);
+  void pictures.sweep();
   const chat = new Chat({
     daemon,
     reporter,
     drafts: new DraftFiles(context.storageUri?.fsPath),
+    pictures,
     memory: context.workspaceState,
     place: (path) => workspace.asRelativePath(path),
     t,

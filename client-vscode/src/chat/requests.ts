@@ -30,6 +30,8 @@ const OF_NO_CHAT: ReadonlySet<PageRequest["do"]> = new Set<PageRequest["do"]>([
   "serverAction",
   "serverLog",
   "recall",
+  "addPicture",
+  "picture",
 ]);
 
 /** Rejects with `DaemonFault`: also with a cancelled one where the chat that is meant, by its number, is not the one that is shown any more. */
@@ -150,6 +152,10 @@ async function answered(chat: Chat, request: PageRequest): Promise<PageResults[P
       const texts = [...new Set(prompts.map(({ text }) => text).reverse())].slice(0, ROWS_PER_PAGE);
       return { prompts: texts.flatMap((text) => byText.get(text) ?? []) };
     }
+    case "addPicture":
+      return chat.pictures.add(request.name, request.data);
+    case "picture":
+      return (await chat.pictures.read(request.digest)) ?? null;
     case "compressions":
       return chat.info
         ? daemon.request("gemini/compression/list", { sessionId: chat.info.sessionId })

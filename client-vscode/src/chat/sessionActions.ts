@@ -79,7 +79,9 @@ export class SessionActions {
       await this.chat.daemon.request("gemini/session/delete", { sessionId });
       return true;
     });
-    if (deleted) await this.chat.forget(sessionId);
+    if (!deleted) return;
+    await this.chat.forget(sessionId);
+    await this.chat.pictures.sweep(this.chat.conversation.rows.filter((row) => row.kind === "prompt"));
   }
 
   /** What comes of a request, or undefined where another window uses that chat, if it is not the open one: of that the panel speaks. */

@@ -1,6 +1,6 @@
 /** What the person does with tools from the panel: answers their questions, stops them, keeps and undoes what they changed. */
 import { CancellationTokenSource, window, type Disposable } from "vscode";
-import type { FromPage } from "../panel/contract.js";
+import type { FromPage, PromptRow } from "../panel/contract.js";
 import type { RevertResult } from "../protocol.gen.js";
 import type { Chat } from "./chat.js";
 import type { EditorPort, OpenReview } from "./editorPort.js";
@@ -204,7 +204,7 @@ export class ToolActions implements Disposable {
     if (chosen === undefined) return;
     const result = chosen.files ? await this.#undo({ since: turnId }) : undefined;
     if (!chosen.chat) return;
-    await this.#chatBefore(turnId, prompt.text);
+    await this.#chatBefore(turnId, prompt);
     // What was said of them stands in the chat that is not shown any more.
     if (result) this.#tellConflicts(result);
   }
@@ -223,12 +223,13 @@ export class ToolActions implements Disposable {
       .join(" · ");
   }
 
-  async #chatBefore(turnId: string, text: string): Promise<void> {
+  async #chatBefore(turnId: string, { text, pasted = [], pictures = [] }: PromptRow): Promise<void> {
     const { chat } = this;
     const prompts = chat.conversation.rows.filter((row) => row.kind === "prompt");
     const before = prompts[prompts.findIndex((row) => row.turnId === turnId) - 1];
     if (before === undefined) await chat.startNew();
     else await chat.fork(before.turnId);
+    chat.draftStore.change({ draft: text, pasted, pictures }); // the page keeps what is written there
     this.prefill(text);
   }
 }

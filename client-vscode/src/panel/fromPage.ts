@@ -1,6 +1,7 @@
 /** What the page posts. It shows what a model wrote, so it is not trusted: whatever is not exactly one of these is dropped. */
 import * as v from "valibot";
 import { STRATEGIES } from "./compressionWords.js";
+import { digestSchema, LONGEST_PICTURE } from "./pictures.js";
 import { LONGEST_FACT, LONGEST_RULE } from "./limits.js";
 import { actionSchema } from "./rows.js";
 import { index, nameIn, text, word, type Of } from "./schema.js";
@@ -65,6 +66,10 @@ const requestSchema = v.variant("do", [
   /** The user's prompts, newest first, for ↑. */
   ask("prompts", {}),
   ask("compressions", {}),
+  /** A picture that was pasted or dropped, in base64. What the host keeps of it goes along with a prompt. */
+  ask("addPicture", { name: word, data: v.pipe(v.string(), v.maxLength(LONGEST_PICTURE)) }),
+  /** The bytes of a picture, once for all rows that show it. */
+  ask("picture", { digest: digestSchema }),
 ]);
 
 /** Questions of the page; each is answered by one `result`, of the shape in `results.ts`. */
@@ -99,6 +104,8 @@ const fromPageSchema = v.variant("type", [
   post("copy", { text }),
   /** A text of the composer, to be read in an editor. */
   post("read", { name: word, text }),
+  /** A picture of a prompt, to be looked at in an editor. */
+  post("openPicture", { digest: digestSchema }),
   /** A link of an answer, or a file of a receipt. The host decides what may be opened. */
   post("open", { href: word }),
   /** A memory file, by its path in the answer to `memory`. The host asks the daemon whether it is one. */

@@ -24,6 +24,7 @@ import type { PageRequest } from "./fromPage.js";
 import { errorSchema, rowSchema } from "./rows.js";
 import type { Of } from "./schema.js";
 import { scrollSchema, stateSchema } from "./state.js";
+import { pictureSchema } from "./pictures.js";
 import { enclosedEntries } from "./written.js";
 
 const commandSchema = v.variant("do", [
@@ -143,6 +144,9 @@ const resultSchemas = {
   }),
   prompts: v.object({ prompts: v.array(v.object({ text: v.string(), ...enclosedEntries })) }),
   compressions: compressionList,
+  addPicture: pictureSchema,
+  /** `null` where it is not kept any more. */
+  picture: v.nullable(v.object({ type: v.string(), data: v.string() })),
 } as const satisfies Readonly<Record<PageRequest["do"], v.GenericSchema>>;
 
 export type PageResults = { readonly [D in PageRequest["do"]]: Of<(typeof resultSchemas)[D]> };

@@ -1,6 +1,10 @@
 /** A prompt as it was written: its text, and what of it was not typed. */
 import * as v from "valibot";
+import { MOST_PICTURES, pictureSchema, type Picture } from "./pictures.js";
 import type { Of } from "./schema.js";
+
+/** Like a command's name, which the daemon knows in a prompt of one text alone. */
+export const COMMAND = /^\s*\/[A-Za-z][^\s/]*(?!\S)/;
 
 /** A pasted text with more than either is an attachment: it would fill the composer, and each key in it costs a layout of all of it. */
 export const LONG_PASTE = { characters: 2_000, lines: 40 } as const;
@@ -27,11 +31,13 @@ export type PastedRange = Of<typeof pastedSchema>;
 /** What of a prompt was not typed. */
 export const enclosedEntries = {
   pasted: v.exactOptional(v.array(pastedSchema)),
+  pictures: v.exactOptional(v.pipe(v.array(pictureSchema), v.maxLength(MOST_PICTURES))),
 };
 
 /** What a prompt has beside its text. */
 export interface Enclosed {
   readonly pasted?: readonly PastedRange[];
+  readonly pictures?: readonly Picture[];
 }
 
 /** A prompt on its way: to be sent, to wait, to come back to the composer. */
@@ -40,8 +46,13 @@ export interface Written extends Enclosed {
 }
 
 /** It, of something that may have more; nothing where there is nothing. */
-export function enclosedIn({ pasted = [] }: Enclosed): Enclosed {
-  return pasted.length > 0 ? { pasted } : {};
+export function enclosedIn({ pasted = [], pictures = [] }: Enclosed): Enclosed {
+  return { ...(pasted.length > 0 ? { pasted } : {}), ...(pictures.length > 0 ? { pictures } : {}) };
+}
+
+/** Whether there is nothing to send. */
+export function isBlank({ text, pictures = [] }: Written): boolean {
+  return text.trim() === "" && pictures.length === 0;
 }
 
 /** The ranges that a text can have, in their order: what was kept may be of another one. */

@@ -14,6 +14,7 @@ function open(anchor?: ScrollAnchor): void {
   transcript = new Transcript(root, {
     send: () => undefined,
     announce: () => undefined,
+    thumbnail: () => Promise.resolve(undefined),
     confirm: () => Promise.resolve(true),
     t: (text, ...args) => text.replace(/\{(\d+)\}/g, (_, index: string) => String(args[Number(index)])),
     loadRows: (from, to) => {

@@ -11,6 +11,7 @@ function open(all: readonly Row[]): Transcript {
   const transcript = new Transcript(root, {
     send: () => undefined,
     announce: () => undefined,
+    thumbnail: () => Promise.resolve(undefined),
     confirm: () => Promise.resolve(true),
     t: (text, ...args) => text.replace(/\{(\d+)\}/g, (_, index: string) => String(args[Number(index)])),
     loadRows: (from, to) => void setTimeout(() => transcript.setRows(all.length, from, all.slice(from, to + 1)), 5),

@@ -47,6 +47,7 @@ async function show(name: string, seed?: number): Promise<Report> {
   const transcript = new Transcript(root, {
     send: () => undefined,
     announce: () => undefined,
+    thumbnail: () => Promise.resolve(undefined),
     confirm: () => Promise.resolve(false),
     loadRows: () => undefined,
     t: (english, ...args) => english.replace(/\{(\d+)\}/g, (_, index: string) => String(args[Number(index)])),

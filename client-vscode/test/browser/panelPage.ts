@@ -28,7 +28,7 @@ function receive(message: FromPage): void {
 
 function answerTo({ request }: Extract<FromPage, { readonly type: "call" }>): unknown {
   if (request.do === "rows") return { from: request.from, rows: rows.slice(request.from, request.to + 1) };
-  if (request.do === "stats") return answers.stats;
+  if (request.do === "stats" || request.do === "picture" || request.do === "addPicture") return answers[request.do];
   return request.do === "find" ? { matches: matchesOf(request.query) } : {};
 }
 

@@ -3,12 +3,15 @@ import type { PageResults } from "../../src/panel/contract.js";
 import daemonTexts from "./daemonTexts.json" with { type: "json" };
 import { afternoon, done } from "./chatRows.js";
 import { serverAnswers } from "./serverAnswers.js";
+import { screenshot, shownAs } from "./pictures.js";
 import { stats } from "./statsAnswer.js";
 
 const day = 86_400_000;
 
 /** What the host answers to the page's questions in these states, by question. */
 export const answers: PageResults = {
+  addPicture: screenshot,
+  picture: shownAs,
   rows: { from: 0, rows: done },
   files: {
     files: [

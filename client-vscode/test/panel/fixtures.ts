@@ -3,6 +3,7 @@
  * the unit tests of the page all show these.
  */
 import type { ToPage } from "../../src/panel/contract.js";
+import { photo, screenshot } from "./pictures.js";
 import daemonTexts from "./daemonTexts.json" with { type: "json" };
 import { daemonStates } from "./daemonStates.js";
 import { OFFLINE, produced } from "./produced.js";
@@ -21,6 +22,7 @@ import {
 import {
   afternoon,
   baseState,
+  done,
   prompt,
   answer,
   nextPrompt,
@@ -156,6 +158,24 @@ export function makeFixtures(now: number) {
           },
         ],
       },
+    ),
+    pictures: show(
+      {
+        job: turn,
+        queue: [{ id: "q1", text: "and with this one?", pictures: [screenshot] }],
+      },
+      [
+        ...done,
+        { ...nextPrompt, text: "What does the build complain about?", pictures: [screenshot, photo] },
+        { ...nextAnswer, text: "It cannot find the module.", state: "streaming" },
+      ],
+    ).map((message) =>
+      message.type === "sync"
+        ? {
+            ...message,
+            draft: { draft: 2, text: "Look at these", scroll: "end" as const, pictures: [screenshot, photo] },
+          }
+        : message,
     ),
     compressing: compressing(
       { state: "running", phase: "verifying", startedAt: now - 12_000 },

@@ -1,4 +1,5 @@
 /** What the buttons, menus and slash commands of the shell do. */
+import { COMMAND } from "../../src/panel/written.js";
 import { LONGEST_TEXT } from "../../src/panel/limits.js";
 import { t } from "../strings.js";
 import { confirmed } from "./doubts.js";
@@ -12,7 +13,16 @@ import { hindrance } from "./standing.js";
  * be looked up or asked before, the answer comes later. `steers`: it goes into the turn that runs.
  */
 export function submit(shell: Shell, text: string, steers = false): boolean | Promise<boolean> {
-  if (text.trim() === "") return false;
+  const pictures = shell.pictures.peek();
+  if (text.trim() === "" && pictures.length === 0) return false;
+  if (shell.attaching > 0) {
+    shell.announce(t("The picture is still being read."), true);
+    return false;
+  }
+  if (pictures.length > 0 && COMMAND.test(text)) {
+    refusePictures(shell);
+    return false;
+  }
   const reading = readSlash(text, shell.commands.peek());
   if (reading.kind === "command") return runSlash(shell, reading.call);
   if (isHindered(shell)) return false;
@@ -25,7 +35,14 @@ export function submit(shell: Shell, text: string, steers = false): boolean | Pr
   const [draft, session] = [shell.draft.peek(), sessionOf(shell)];
   return mayGo.then((goes) => {
     // What was written on meanwhile, or belongs to another chat by now, is not what was to be sent.
-    if (!goes || shell.draft.peek() !== draft || sessionOf(shell) !== session || isHindered(shell)) return false;
+    if (
+      !goes ||
+      shell.pictures.peek() !== pictures ||
+      shell.draft.peek() !== draft ||
+      sessionOf(shell) !== session ||
+      isHindered(shell)
+    )
+      return false;
     return sendPrompt(shell, text, steers);
   });
 }
@@ -46,11 +63,11 @@ export function refuseLong(shell: Shell): void {
   shell.announce(`${message} ${hint}`, true);
 }
 
-/** Says that files without a place, a screenshot say, cannot go along, and how they do. */
-export function refuseFiles(shell: Shell): void {
-  const message = t("A picture or another file cannot be pasted here yet, nor dropped from outside of VS Code.");
-  const hint = t("Save it in the workspace and name it with @: a picture then goes along as one.");
-  shell.note.value = { kind: "pastedFile", message, hint, retryable: false, actions: [] };
+/** Says that a command has no place for a picture. */
+function refusePictures(shell: Shell): void {
+  const message = t("A command takes no pictures.");
+  const hint = t("Take them out, or write something before the command.");
+  shell.note.value = { kind: "picture", message, hint, retryable: false, actions: [] };
   shell.announce(`${message} ${hint}`, true);
 }
 

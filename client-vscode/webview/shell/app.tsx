@@ -4,14 +4,14 @@ import { Blank } from "./blank.js";
 import { ChangesBar } from "./changesBar.js";
 import { Composer } from "./composer.js";
 import { ConfirmDialog } from "./confirm.js";
-import { refuseFiles } from "./actions.js";
-import { carriesBytes, carriesFiles, droppedUris } from "./drop.js";
+import { carriesBytes, carriesFiles, droppedFiles, droppedUris } from "./drop.js";
 import { Feed } from "./feed.js";
 import { FindBar } from "./findBar.js";
 import { Header } from "./header.js";
 import { HelpDialog } from "./help.js";
 import { LiveRegions } from "./liveRegions.js";
 import { Notices } from "./notices.js";
+import { attachFiles } from "./pictures.js";
 import { Queue } from "./queue.js";
 import { useShell } from "./shell.js";
 import { isBlank } from "./standing.js";
@@ -40,10 +40,13 @@ export function App({ onFeed }: { readonly onFeed: (feed: HTMLElement) => void }
       }}
       onDrop={(event) => {
         setDropping(false);
-        const uris = event.dataTransfer === null ? [] : droppedUris(event.dataTransfer);
-        if (carriesBytes(event.dataTransfer)) {
+        const { dataTransfer } = event;
+        const [files, uris] =
+          dataTransfer === null ? [[], []] : [droppedFiles(dataTransfer), droppedUris(dataTransfer)];
+        if (files.length > 0) {
           event.preventDefault();
-          refuseFiles(shell);
+          void attachFiles(shell, files);
+          return;
         }
         if (uris.length === 0) return;
         event.preventDefault();

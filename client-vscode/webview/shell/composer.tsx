@@ -1,5 +1,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { PanelState, PastedRange } from "../../src/panel/contract.js";
+import type { PanelState } from "../../src/panel/contract.js";
+import type { Picture } from "../../src/panel/pictures.js";
+import type { Enclosed } from "../../src/panel/written.js";
 import { t } from "../strings.js";
 import { stop, submit } from "./actions.js";
 import { Chips } from "./chips.js";
@@ -15,6 +17,7 @@ import { useDoubts } from "./doubts.js";
 import { Icon } from "./icon.js";
 import { composerCommand } from "./keymap.js";
 import { PasteChips } from "./pasteChips.js";
+import { PictureChips } from "./pictures.js";
 import { usePasting } from "./pasting.js";
 import { leavesDownwards, leavesUpwards } from "./promptHistory.js";
 import { previousPrompt } from "./queueEditing.js";
@@ -28,6 +31,7 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [caret, setCaret] = useState<number>();
   const text = shell.draft.value;
+  const pictures = shell.pictures.value;
   const completion = useCompletion(text, caret);
   const doubts = useDoubts(text, caret);
   const history = usePromptHistory();
@@ -42,8 +46,8 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
     const element = area.current;
     if (element !== null) setCaret(element.selectionStart === element.selectionEnd ? element.selectionEnd : undefined);
   };
-  const setText = (prompt: string, pasted: readonly PastedRange[] = []) => {
-    const next = shell.folded(prompt, pasted);
+  const setText = (prompt: string, enclosed: Enclosed = {}) => {
+    const next = shell.folded(prompt, enclosed.pasted);
     shell.draft.value = next;
     const element = area.current;
     if (element === null) return;
@@ -51,14 +55,23 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
     element.setSelectionRange(next.length, next.length);
     setCaret(undefined);
   };
+  /** The pictures of an earlier prompt that stands in the place of what is written: they go with it again. */
+  const borrowed = useRef<readonly Picture[]>([]);
+  const recall = (prompt: string, enclosed: Enclosed) => {
+    const own = pictures.filter((picture) => !borrowed.current.includes(picture));
+    borrowed.current = own.length > 0 ? [] : (enclosed.pictures ?? []);
+    shell.pictures.value = [...own, ...borrowed.current];
+    setText(prompt, enclosed);
+  };
   const asking = useRef(false);
   const send = (steers = false) => {
     if (asking.current) return;
-    const draft = shell.draft.peek();
+    const [draft, attached] = [shell.draft.peek(), shell.pictures.peek()];
     const settle = (sent: boolean) => {
       asking.current = false;
       if (!sent) return;
       history.rest();
+      if (shell.pictures.peek() === attached) shell.pictures.value = [];
       if (shell.draft.peek() === draft) setText(""); // it may have been written on while something was asked
     };
     const sent = submit(shell, shell.prompt, steers);
@@ -121,10 +134,10 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
         stop(shell);
         return;
       case "older":
-        history.older(shell.prompt, setText);
+        history.older(shell.prompt, recall);
         return;
       case "newer":
-        history.newer(shell.prompt, setText);
+        history.newer(shell.prompt, recall);
         return;
       case "editQueued":
         shell.editQueued(previousPrompt(panel.queue, undefined));
@@ -191,10 +204,18 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
         onDrop={pasting.onDrop}
       />
       <PasteChips text={text} pasting={pasting} locale={panel.settings.locale} />
+      <PictureChips
+        pictures={pictures}
+        locale={panel.settings.locale}
+        remove={(picture) => {
+          shell.pictures.value = pictures.filter((one) => one !== picture);
+          shell.focusComposer();
+        }}
+      />
       <Doubts doubts={doubts} />
       <ComposerBar
         panel={panel}
-        hasText={text.trim() !== ""}
+        hasText={text.trim() !== "" || pictures.length > 0}
         steer={() => send(true)}
         addFile={() => (shell.insertion.value = { text: "@", send: false })}
       />

@@ -1,7 +1,8 @@
 /** The unsent text and the reading place: sent to the host, and kept with the page besides. */
+import type { Picture } from "../../src/panel/pictures.js";
+import { enclosedIn } from "../../src/panel/written.js";
 import type { PanelState, PastedRange, Row, ScrollAnchor } from "../../src/panel/contract.js";
 import type { PageDraft, PageMemory } from "./ports.js";
-import { withRescued } from "./queueEditing.js";
 import type { Shell } from "./shell.js";
 
 /** How long typing or scrolling may pause before it is posted, ms. */
@@ -19,6 +20,7 @@ export interface HostDraft {
   readonly draft: number;
   readonly text: string;
   readonly pasted?: readonly PastedRange[];
+  readonly pictures?: readonly Picture[];
 }
 
 export class DraftReporter {
@@ -39,7 +41,7 @@ export class DraftReporter {
     if (!this.#restored || this.#isLeaving || this.shell.panel.peek()?.session === undefined) return;
     this.flush();
     this.#isLeaving = true;
-    this.shell.draft.value = "";
+    this.shell.setDraft("");
   }
 
   /** The text or the reading place changed. */
@@ -59,11 +61,12 @@ export class DraftReporter {
     const scroll = this.shell.transcript?.anchor() ?? "end";
     const sessionId = this.shell.panel.peek()?.session?.sessionId;
     const draft = this.shell.draftNumber; // not the chat: between the state of another one and its draft, this text is none of that chat's
-    const key = `${JSON.stringify([draft, scroll, pasted])} ${text}`;
+    const pictures = this.shell.pictures.peek();
+    const key = `${JSON.stringify([draft, scroll, pasted, pictures])} ${text}`;
     if (key === this.#lastSent) return;
     this.#lastSent = key;
-    this.shell.line.send({ type: "draft", draft, text, scroll, ...(pasted.length > 0 ? { pasted } : {}) });
-    this.saved.write({ sessionId, draft: text, pasted });
+    this.shell.line.send({ type: "draft", draft, text, scroll, ...enclosedIn({ pasted, pictures }) });
+    this.saved.write({ sessionId, draft: text, pasted, pictures });
   }
 
   /**
@@ -74,13 +77,13 @@ export class DraftReporter {
     const first = !this.#restored;
     this.#restored = true;
     if (source.draft === undefined) return undefined;
-    const { draft, text, scroll, pasted } = source.draft;
+    const { draft, text, scroll, pictures } = source.draft;
     if (draft === this.shell.draftNumber) return undefined; // told twice: it may have been written on since
     this.shell.draftNumber = draft;
-    const own = text === "" && first ? this.#own(source) : undefined;
-    const typed = first ? this.shell.draft.peek() : ""; // while the page was waiting for this
-    this.shell.setDraft(own?.draft ?? text, own?.pasted ?? pasted);
-    if (typed.trim() !== "") this.shell.draft.value = withRescued(this.shell.draft.peek(), typed);
+    const own = text === "" && pictures === undefined && first ? this.#own(source) : undefined;
+    const [typed, attached] = first ? [this.shell.draft.peek(), this.shell.pictures.peek()] : ["", []]; // while the page was waiting for this
+    this.shell.setDraft(own?.draft ?? text, own ?? source.draft);
+    this.shell.rescue(typed, attached);
     return scroll;
   }
 
@@ -88,21 +91,21 @@ export class DraftReporter {
    * Puts a text of the host's into the composer. What stands there is told first, as the draft that it is; it goes only where another draft
    * takes its place, or where the text has it, too.
    */
-  take({ draft, text, pasted }: HostDraft): void {
+  take({ draft, text, ...enclosed }: HostDraft): void {
     const { shell } = this;
     if (this.#isLeaving && draft !== shell.draftNumber) {
-      const typed = shell.draft.peek();
-      shell.setDraft(text, pasted);
-      if (typed.trim() !== "") shell.draft.value = withRescued(shell.draft.peek(), typed);
+      const [typed, attached] = [shell.draft.peek(), shell.pictures.peek()];
+      shell.setDraft(text, enclosed);
+      shell.rescue(typed, attached);
       this.#isLeaving = false;
       shell.draftNumber = draft;
       this.changed();
       return;
     }
     this.flush();
-    const written = shell.prompt.trim();
-    if (draft !== shell.draftNumber || text.startsWith(written)) shell.setDraft(text, pasted);
-    else shell.draft.value = withRescued(shell.folded(text, pasted), shell.draft.peek());
+    const [written, typed, attached] = [shell.prompt.trim(), shell.draft.peek(), shell.pictures.peek()];
+    shell.setDraft(text, enclosed);
+    if (draft === shell.draftNumber) shell.rescue(text.startsWith(written) ? "" : typed, attached);
     shell.draftNumber = draft;
   }
 

@@ -6,9 +6,15 @@ export function carriesFiles(transfer: Pick<DataTransfer, "types"> | null): bool
   return transfer !== null && uriTypes.some((type) => transfer.types.includes(type));
 }
 
-/** Whether files come as bytes without a place: a screenshot, or something dragged from outside. */
+/** Whether files come as bytes: a screenshot, or something dragged from outside of VS Code. */
 export function carriesBytes(transfer: Pick<DataTransfer, "types"> | null): boolean {
-  return transfer?.types.includes("Files") === true && !carriesFiles(transfer);
+  return transfer?.types.includes("Files") === true && !transfer.types.includes(uriTypes[0]);
+}
+
+/** What of a drop goes along as bytes: pictures; anything else, too, where it has no place that could be named. */
+export function droppedFiles(transfer: Pick<DataTransfer, "types" | "files">): readonly File[] {
+  if (!carriesBytes(transfer)) return [];
+  return [...transfer.files].filter(({ type }) => type.startsWith("image/") || !carriesFiles(transfer));
 }
 
 /** Whether what is dragged is text over a place where it can be written: that is the browser's business. */

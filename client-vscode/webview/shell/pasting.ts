@@ -4,10 +4,11 @@ import { useEffect, useMemo } from "preact/hooks";
 import { LONGEST_TEXT } from "../../src/panel/limits.js";
 import { isLongPaste } from "../../src/panel/written.js";
 import { t } from "../strings.js";
-import { refuseFiles, refuseLong } from "./actions.js";
+import { refuseLong } from "./actions.js";
 import { carriesBytes, carriesFiles } from "./drop.js";
 import { isComposing } from "./keymap.js";
 import { formatBytes } from "./numbers.js";
+import { attachFiles } from "./pictures.js";
 import { besideMarker, markerDeletion, type Paste, type Span } from "./pastes.js";
 import { useShell, type Shell } from "./shell.js";
 import { replaceText } from "./textEdit.js";
@@ -164,7 +165,7 @@ function pastingInto(shell: Shell, area: RefObject<HTMLTextAreaElement | null>):
       // A copy of text from a spreadsheet is a picture, too: that one is not missed.
       else if (text === "" && carriesBytes(event.clipboardData)) {
         event.preventDefault();
-        refuseFiles(shell);
+        void attachFiles(shell, [...(event.clipboardData?.files ?? [])]);
       }
     },
     onCopy: (event) => void copy(event),

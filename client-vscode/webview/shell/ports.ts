@@ -1,4 +1,5 @@
 /** What the shell needs from the two things beside it: the line to the host, and the transcript. Tests bring their own. */
+import type { Picture } from "../../src/panel/pictures.js";
 import type {
   FromPage,
   PageRequest,
@@ -63,6 +64,7 @@ export interface PageDraft {
   readonly sessionId: string | undefined;
   readonly draft: string;
   readonly pasted: readonly PastedRange[];
+  readonly pictures: readonly Picture[];
 }
 
 /** What the page keeps over a reload besides what the host keeps: VS Code's `setState`, which may lose the last seconds. */

@@ -3,6 +3,7 @@ import type { PanelState, QueuedPrompt } from "../../src/panel/contract.js";
 import { enclosedIn, piecesOf } from "../../src/panel/written.js";
 import { t } from "../strings.js";
 import { IconButton } from "./iconButton.js";
+import { PictureChips } from "./pictures.js";
 import { linesText } from "./pastes.js";
 import { queueEditCommand } from "./keymap.js";
 import { previousPrompt, savedText, type QueueEdit } from "./queueEditing.js";
@@ -59,6 +60,7 @@ function QueueItem({ prompt, panel }: { readonly prompt: QueuedPrompt; readonly 
       <span class="queued-text" dir="auto" title={clipped(text, 1_000)}>
         {clipped(text.trimStart(), 300)}
       </span>
+      <PictureChips pictures={prompt.pictures ?? []} locale={locale} />
       <span class="queued-actions">
         <IconButton
           icon="edit"
@@ -97,7 +99,8 @@ function QueueEditor({ edit, panel }: { readonly edit: QueueEdit; readonly panel
   const save = () => {
     const text = savedText(edit);
     if (text !== undefined) {
-      const enclosed = enclosedIn({ pasted: shell.pastes.ranges(text) });
+      const { pictures = [] } = edit;
+      const enclosed = enclosedIn({ pasted: shell.pastes.ranges(text), pictures });
       shell.line.send({ type: "queue", do: "edit", id: edit.id, text: shell.pastes.expanded(text), ...enclosed });
       shell.announce(t("Queued prompt changed"));
     }
@@ -129,6 +132,7 @@ function QueueEditor({ edit, panel }: { readonly edit: QueueEdit; readonly panel
         onInput={(event) => (shell.queueEdit.value = { ...edit, text: event.currentTarget.value })}
         onKeyDown={onKeyDown}
       />
+      <PictureChips pictures={edit.pictures ?? []} locale={panel.settings.locale} />
       <div class="button-row">
         <button
           type="button"

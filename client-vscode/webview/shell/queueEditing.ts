@@ -1,4 +1,5 @@
 /** Editing a prompt that waits, while the queue goes on moving under the editor. */
+import type { Picture } from "../../src/panel/pictures.js";
 import type { QueuedPrompt } from "../../src/panel/contract.js";
 
 export interface QueueEdit {
@@ -7,10 +8,12 @@ export interface QueueEdit {
   readonly original: string;
   /** As it stands in the editor. */
   readonly text: string;
+  readonly pictures?: readonly Picture[];
 }
 
 export function beginEdit(prompt: QueuedPrompt): QueueEdit {
-  return { id: prompt.id, original: prompt.text, text: prompt.text };
+  const { id, text, pictures = [] } = prompt;
+  return { id, original: text, text, ...(pictures.length > 0 ? { pictures } : {}) };
 }
 
 /** The prompt before the one that is edited, or the last one if none is; undefined at the first. */

@@ -3,11 +3,13 @@ import { batch, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Action, ErrorView, PanelState, PastedRange, QueuedPrompt } from "../../src/panel/contract.js";
+import { MOST_PICTURES, type Picture } from "../../src/panel/pictures.js";
 import { enclosedIn, type Enclosed } from "../../src/panel/written.js";
 import { MODES } from "../../src/panel/tools.js";
 import type { SlashCommandInfo } from "../../src/protocol.gen.js";
 import { CallError } from "../bridge.js";
 import { t } from "../strings.js";
+import { Thumbnails } from "../thumbnails.js";
 import { Pastes } from "./pastes.js";
 import type { HostLine, TranscriptPort } from "./ports.js";
 import { beginEdit, reconcileEdit, withRescued, type QueueEdit } from "./queueEditing.js";
@@ -54,6 +56,11 @@ export class Shell {
   /** Which draft of the host's that is. Between the state of another chat and its draft it is still the one before. */
   draftNumber = 0;
   readonly pastes = new Pastes();
+  /** What goes along with the draft. */
+  readonly pictures = signal<readonly Picture[]>([]);
+  /** Files that are being read: what is sent meanwhile would go without them. */
+  attaching = 0;
+  readonly thumbnails = new Thumbnails((digest) => this.line.call({ do: "picture", digest }));
   /** The daemon's slash commands, as far as they are known. */
   readonly commands = signal<readonly SlashCommandInfo[]>([]);
   readonly popup = signal<PopupName | undefined>(undefined);
@@ -98,12 +105,21 @@ export class Shell {
 
   /** What of it was not typed. */
   get enclosed(): Enclosed {
-    return enclosedIn({ pasted: this.pastes.ranges(this.draft.peek()) });
+    return enclosedIn({ pasted: this.pastes.ranges(this.draft.peek()), pictures: this.pictures.peek() });
   }
 
   /** Puts a prompt into the composer. Of what was pasted in it, what is told or known is shown as attachments. */
-  setDraft(prompt: string, pasted: readonly PastedRange[] = []): void {
+  setDraft(prompt: string, { pasted = [], pictures = [] }: Enclosed = {}): void {
     this.draft.value = this.folded(prompt, pasted);
+    this.pictures.value = pictures;
+  }
+
+  /** Puts what was written meanwhile beside a prompt that came into the composer. */
+  rescue(typed: string, pictures: readonly Picture[]): void {
+    if (typed.trim() !== "") this.draft.value = withRescued(this.draft.peek(), typed);
+    const known = this.pictures.peek();
+    const more = pictures.filter(({ digest }) => known.every((one) => one.digest !== digest));
+    if (more.length > 0) this.pictures.value = [...known, ...more].slice(0, MOST_PICTURES);
   }
 
   /** What the composer shows for a prompt. */

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { PastedRange } from "../../src/panel/contract.js";
+import type { Enclosed } from "../../src/panel/written.js";
 import { PromptHistory } from "./promptHistory.js";
 import { useShell } from "./shell.js";
 
-/** Puts a prompt into the composer, and what of it was pasted as attachments. */
-type Show = (text: string, pasted?: readonly PastedRange[]) => void;
+/** Puts a prompt into the composer with what went along with it; nothing did with what is not known. */
+type Show = (text: string, enclosed: Enclosed) => void;
 
 export interface RecalledPrompts {
   isRecalled(text: string): boolean;
@@ -32,7 +32,7 @@ export function usePromptHistory(): RecalledPrompts {
   }, [shell]);
 
   const show = (text: string | undefined, into: Show) => {
-    if (text !== undefined) into(text, ofDraft().pasted.get(text));
+    if (text !== undefined) into(text, ofDraft().enclosed.get(text) ?? {});
   };
   return {
     isRecalled: (text) => ofDraft().history.isRecalled(text),
@@ -50,7 +50,7 @@ export function usePromptHistory(): RecalledPrompts {
           // Meanwhile another chat was opened, or something was typed: then the key is out of date.
           if (ofDraft() !== mine) return;
           mine.history.load(prompts.map(({ text }) => text));
-          mine.pasted = new Map(prompts.flatMap(({ text, pasted }) => (pasted ? [[text, pasted]] : [])));
+          mine.enclosed = new Map(prompts.map(({ text, ...enclosed }) => [text, enclosed]));
           mine.loaded = true;
           if (shell.prompt === current) show(mine.history.older(current), into);
         },
@@ -72,7 +72,7 @@ export function usePromptHistory(): RecalledPrompts {
 const recalledIn = (draft: number) => ({
   draft,
   history: new PromptHistory(),
-  pasted: new Map<string, readonly PastedRange[]>(),
+  enclosed: new Map<string, Enclosed>(),
   loaded: false,
   loading: false,
 });

@@ -12,6 +12,8 @@ export interface TranscriptHost {
   /** Has a screen reader read out something short that happened. */
   announce(text: string, assertive?: boolean): void;
   readonly t: Translate;
+  /** The address of a small version of a picture, if it can be shown. */
+  thumbnail(digest: string): Promise<string | undefined>;
   /** Asks in a dialog of the page. */
   confirm(question: string): Promise<boolean>;
 }

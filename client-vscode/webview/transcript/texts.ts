@@ -39,6 +39,15 @@ export function shareText(share: number, locale: string): string {
   );
 }
 
+/** A size: `34.5 kB`, `1.2 MB`. */
+export function bytesText(bytes: number, locale: string): string {
+  const [value, unit] = bytes < 999_500 ? [bytes / 1e3, "kilobyte"] : [bytes / 1e6, "megabyte"];
+  const maximumFractionDigits = value < 100 ? 1 : 0;
+  return format(locale, (used) =>
+    new Intl.NumberFormat(used, { style: "unit", unit, maximumFractionDigits }).format(value),
+  );
+}
+
 /** One of two texts by a number; the number is the first placeholder. */
 export function plural(count: number, one: string, other: string, { t, locale }: Language): string {
   return count === 1 ? t(one, 1) : t(other, countText(count, locale));

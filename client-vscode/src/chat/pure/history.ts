@@ -9,12 +9,13 @@ import type {
   Row,
   Written,
 } from "../../panel/contract.js";
+import { MOST_PICTURES } from "../../panel/pictures.js";
 import { enclosedIn } from "../../panel/written.js";
 import type { CompressionInfo, Constraint, HistoryItem, Usage } from "../../protocol.gen.js";
 import { COMPRESSION_STATES } from "../../panel/statuses.js";
 import { outcomeOf, unanswered, withShown, type Dated, type UnversionedRow } from "./cutShort.js";
 import { keptByTurn } from "./kept.js";
-import { pastedIn, type Part } from "./promptParts.js";
+import { pastedIn, pictureIn, type Part } from "./promptParts.js";
 import { merged, NOTHING_SENT, receiptOf, withFiles } from "./receipts.js";
 import { callsOf, withResults } from "./toolHistory.js";
 import type { Words } from "./toolRows.js";
@@ -46,7 +47,9 @@ export function visibleText(parts: readonly Part[]): string {
 
 /** A prompt as a person wrote it. */
 export function writtenIn(parts: readonly Part[]): Written {
-  return { text: visibleText(parts), ...enclosedIn({ pasted: pastedIn(parts) }) };
+  const pictures = parts.flatMap((part) => pictureIn(part)?.picture ?? []).slice(0, MOST_PICTURES);
+  const words = parts.filter((part) => pictureIn(part) === undefined);
+  return { text: visibleText(words), ...enclosedIn({ pasted: pastedIn(words), pictures }) };
 }
 
 function textOf(part: Part): string {

@@ -1,5 +1,6 @@
 /** The prompts that wait for their turn. They are held here, and not in the daemon, so that they can be edited and survive a restart. */
 import type { QueuedPrompt, Written } from "../../panel/contract.js";
+import { isBlank } from "../../panel/written.js";
 import { QUEUE_LIMIT } from "../../panel/limits.js";
 
 /** Why nothing goes out by itself: the last answer ended badly, or the prompts were written in an earlier window. */
@@ -39,7 +40,7 @@ export class PromptQueue {
   }
 
   edit(id: string, written: Written): void {
-    if (written.text.trim() === "") this.remove(id);
+    if (isBlank(written)) this.remove(id);
     else this.#prompts = this.#prompts.map((prompt) => (prompt.id === id ? { id, ...written } : prompt));
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { screenshot } from "../../panel/pictures.js";
 import fc from "fast-check";
 import { decodeFromPage } from "../../../src/panel/fromPage.js";
 import { decodeDraft, encodeDraft, EMPTY_DRAFT } from "../../../src/chat/pure/savedDraft.js";
@@ -71,6 +72,7 @@ describe("the draft's file", () => {
           const kept = {
             draft,
             pasted: texts.map((text, start) => ({ start, length: text.length + 1 })),
+            pictures: texts.length > 0 ? [screenshot] : [],
             scroll,
             queue: texts.map((text, index) => ({ id: `q${index}`, text })),
             excluded,

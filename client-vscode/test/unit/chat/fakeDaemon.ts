@@ -3,6 +3,7 @@ import { Disposable, EventEmitter, type CancellationToken } from "vscode";
 import { Chat } from "../../../src/chat/chat.js";
 import type { Memory } from "../../../src/chat/chatState.js";
 import { DraftFiles } from "../../../src/chat/draftFiles.js";
+import { Pictures } from "../../../src/chat/pictures.js";
 import { english } from "../../../src/chat/pure/words.js";
 import type { ContextReporterPort, ReportedFile } from "../../../src/context/port.js";
 import { DaemonFault, type DaemonPort } from "../../../src/daemon/port.js";
@@ -317,7 +318,15 @@ export function stage(folder?: string, memory = new FakeMemory()): Stage {
   const daemon = new FakeDaemon();
   const reporter = new FakeReporter();
   return {
-    chat: new Chat({ daemon, reporter, drafts: new DraftFiles(folder), memory, place: (path) => path, t: english }),
+    chat: new Chat({
+      daemon,
+      reporter,
+      drafts: new DraftFiles(folder),
+      pictures: new Pictures(folder, english),
+      memory,
+      place: (path) => path,
+      t: english,
+    }),
     daemon,
     reporter,
     memory,

@@ -25,7 +25,7 @@ describe("the draft", () => {
     panel.shell.draft.value = "typed";
     vi.advanceTimersByTime(1);
     expect(drafts()).toEqual([{ type: "draft", draft: 0, text: "typed", scroll: { rowId: "a:1", offset: 12 } }]);
-    expect(panel.saved).toEqual({ sessionId: "s1", draft: "typed", pasted: [] });
+    expect(panel.saved).toEqual({ sessionId: "s1", draft: "typed", pasted: [], pictures: [] });
   });
 
   it("is told at once when the panel loses the focus, and not again if nothing changed", async () => {

@@ -11,6 +11,7 @@ import type {
   ScrollAnchor,
   Unnumbered,
 } from "../../../src/panel/contract.js";
+import type { Picture } from "../../../src/panel/pictures.js";
 import type { ShellMessage } from "../../../webview/bridge.js";
 import { decoders } from "../../../webview/decoders.js";
 import { App } from "../../../webview/shell/app.js";
@@ -147,6 +148,7 @@ export class Mounted {
       readonly text: string;
       readonly scroll: ScrollAnchor;
       readonly pasted?: readonly PastedRange[];
+      readonly pictures?: readonly Picture[];
     },
   ): Promise<void> {
     return this.take({
@@ -227,9 +229,9 @@ export class Mounted {
   }
 
   /** Pastes into the composer; true if the page took it, else the browser would put it in. */
-  async paste(text: string, types: readonly string[] = ["text/plain"]): Promise<boolean> {
+  async paste(text: string, types: readonly string[] = ["text/plain"], files: readonly File[] = []): Promise<boolean> {
     const event = new Event("paste", { bubbles: true, cancelable: true });
-    Object.assign(event, { clipboardData: { types, getData: () => text } });
+    Object.assign(event, { clipboardData: { types, files, getData: () => text } });
     await act(() => void this.prompt.dispatchEvent(event));
     return event.defaultPrevented;
   }

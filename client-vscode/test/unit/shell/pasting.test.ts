@@ -32,18 +32,6 @@ describe("a long text that is pasted", () => {
     expect(panel.has("button", /^Pasted text/)).toBe(false);
   });
 
-  it("is a picture at times, which is said not to go along, with what to do; nothing is dropped in silence", async () => {
-    panel = await Mounted.with();
-    expect(await panel.paste("", ["Files"])).toBe(true);
-    expect(panel.shell.note.value?.hint).toContain("name it with @");
-    expect(panel.shell.assertive.value.text).toContain("cannot be pasted here yet");
-    panel.shell.dismissNote();
-    const drop = new Event("drop", { bubbles: true, cancelable: true });
-    Object.assign(drop, { dataTransfer: { types: ["Files"], getData: () => "" } });
-    panel.prompt.dispatchEvent(drop);
-    expect([drop.defaultPrevented, panel.shell.note.value?.kind]).toEqual([true, "pastedFile"]);
-  });
-
   it("is left alone where a text has a picture beside it, as cells of a spreadsheet have", async () => {
     panel = await Mounted.with();
     expect(await panel.paste("short", ["text/plain", "Files"])).toBe(false);

@@ -25,6 +25,7 @@ beforeEach(() => {
     send: (message) => sent.push(message),
     loadRows: (from, to) => asked.push([from, to]),
     announce: (text) => announced.push(text),
+    thumbnail: () => Promise.resolve(undefined),
     confirm: () => Promise.resolve(confirmed),
     t,
   });

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { HiddenRun, PanelState } from "../../../src/panel/contract.js";
 import { beginning } from "../../../webview/transcript/rows/folding.js";
 import { answerRow, conversation, panelState, promptRow } from "../../browser/rows.js";
+import { photo, screenshot } from "../../panel/pictures.js";
 import {
   answerQuestions,
   article,
@@ -39,6 +40,20 @@ describe("a prompt", () => {
     show(promptRow(1, "Why?\nSay it in short."));
     expect(article("You").querySelector(".prompt-text")?.textContent).toBe("Why?\nSay it in short.");
     expect(article("You").querySelector("[aria-expanded]")?.closest("[hidden]")).not.toBe(null);
+  });
+
+  it("shows its pictures with name and size, whether or not there is a small one of them, and opens one", () => {
+    const more = { ...promptRow(1, "See."), pictures: [screenshot, { ...photo, name: "" }] };
+    show(more, answerRow(1, "Yes."));
+    const list = article("You").querySelector("[aria-label=Pictures]");
+    expect([...(list?.querySelectorAll("button") ?? [])].map(({ textContent }) => textContent)).toEqual([
+      "screenshot.png 0.2 kB",
+      "HEIC picture 2.3 MB",
+    ]);
+    press("screenshot.png 0.2 kB");
+    expect(sent).toEqual([{ type: "openPicture", digest: screenshot.digest }]);
+    transcript.setRows(2, 0, [{ ...more, version: 9 }]);
+    expect(article("You").querySelector("[aria-label=Pictures]")).toBe(list);
   });
 
   it("shows what was typed, and what was pasted as in the composer: it opens in an editor", () => {

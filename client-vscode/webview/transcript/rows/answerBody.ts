@@ -6,6 +6,7 @@ import type { AnswerRow } from "../../../src/panel/contract.js";
 import { element } from "../element.js";
 import { MarkdownView, type Extent } from "../markdown/markdownView.js";
 import { codeNodes } from "../markdown/bidi.js";
+import { pictureList } from "./pictures.js";
 import { foldedNodes } from "./folding.js";
 import type { RowContext } from "./rowView.js";
 import { ToolList } from "./toolList.js";
@@ -109,6 +110,7 @@ function showSteers(target: HTMLElement, steers: readonly Steer[], context: RowC
           { class: "prompt-text", dir: "auto" },
           ...(steer.pasted === undefined ? codeNodes(steer.text) : foldedNodes(steer, context)),
         ),
+        steer.pictures !== undefined && pictureList(steer.pictures, context),
       ),
     ),
   );

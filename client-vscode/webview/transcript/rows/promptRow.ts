@@ -5,6 +5,7 @@ import { countText, plural, timeText, type Language } from "../texts.js";
 import { buttonLine, copyText } from "./buttons.js";
 import { foldedNodes, isFolded } from "./folding.js";
 import { FoldingMenu } from "./foldingMenu.js";
+import { pictureList } from "./pictures.js";
 import { receiptDetails } from "./receipt.js";
 import { RuleLines } from "./rules.js";
 import { rowFrame, type RowCommand, type RowContext, type RowOf, type RowView } from "./rowView.js";
@@ -47,6 +48,8 @@ export class PromptView implements RowView {
   #row: RowOf<"prompt">;
   #isUnfolded = false;
   #shownText = "";
+  readonly #pictures = element("div");
+  #shownPictures: PromptRow["pictures"];
   #shownReceipt: PromptRow["receipt"];
   readonly #command = element("div");
   #shownCommand: PromptRow["command"];
@@ -66,7 +69,7 @@ export class PromptView implements RowView {
       title: t("The chat, the files, or both, as they were before this prompt"),
     });
     const buttons = buttonLine(this.#copy, this.#pin, this.#goBack, this.#folding.element);
-    article.append(this.#text, this.#fold, this.#rules.element, this.#command, this.#receipt, buttons);
+    article.append(this.#text, this.#fold, this.#pictures, this.#rules.element, this.#command, this.#receipt, buttons);
     this.element = article;
     this.update(row);
   }
@@ -86,6 +89,10 @@ export class PromptView implements RowView {
     this.#rules.update(row.rules ?? []);
     this.#folding.update(row);
     this.#showCommand();
+    if (JSON.stringify(row.pictures) !== JSON.stringify(this.#shownPictures)) {
+      this.#shownPictures = row.pictures;
+      this.#pictures.replaceChildren(...(row.pictures === undefined ? [] : [pictureList(row.pictures, this.#context)]));
+    }
     if (row.receipt !== this.#shownReceipt) {
       this.#shownReceipt = row.receipt;
       this.#receipt.replaceChildren(...(row.receipt === undefined ? [] : [receiptDetails(row.receipt, this.#context)]));
