@@ -1282,6 +1282,8 @@ export interface SessionInfo {
   readonly tokenCount: number;
   /** URIs. */
   readonly workspaceFolders: readonly string[];
+  /** Whether the API counted it; `estimate` if absent. */
+  readonly tokenCountSource?: "api" | "estimate";
   /** The session it was forked from. */
   readonly parent?: string;
   /** Process id of another process that holds it for writing. */
@@ -1456,6 +1458,8 @@ export interface CompressionInfo {
   /** A person's, 1 to 5. */
   readonly rating?: number;
   readonly note?: string;
+  /** Whether the API counted both numbers; `estimate` if absent. */
+  readonly tokenCountSource?: "api" | "estimate";
   /** It came with the imported file and cannot be undone. */
   readonly fromFile?: boolean;
 }

@@ -609,6 +609,7 @@ export const sessionInfo = v.object({
   turns: integer,
   tokenCount: integer,
   workspaceFolders: v.array(v.string()),
+  tokenCountSource: v.exactOptional(v.picklist(["api", "estimate"])),
   parent: v.exactOptional(v.string()),
   heldBy: v.exactOptional(integer),
   runningTurn: v.exactOptional(v.string()),
@@ -722,6 +723,7 @@ export const compressionInfo = v.object({
   strategy: v.exactOptional(v.picklist(["assemble", "hierarchical", "record", "reserve", "selective", "semantic", "split", "userMessages"])),
   rating: v.exactOptional(integer),
   note: v.exactOptional(v.string()),
+  tokenCountSource: v.exactOptional(v.picklist(["api", "estimate"])),
   fromFile: v.exactOptional(v.boolean()),
 });
 

@@ -31,6 +31,7 @@ async def test_what_the_api_counted_is_the_number_after_a_restart_too(
     for kills in (True, False):
         async with editor(environment, workspace) as spoken:
             assert await numbers(spoken, session) == (before["tokenCount"],) * 2
+            assert (await spoken.ask("gemini/session/list"))["sessions"][0]["tokenCountSource"] == "api"
             await spoken.ask("gemini/session/rename", {**session, "title": "Parsing"})  # held, and not opened
             assert await numbers(spoken, session) == (before["tokenCount"],) * 2
             assert (await spoken.ask("gemini/session/open", session))["tokenCount"] == before["tokenCount"]
@@ -154,3 +155,37 @@ async def test_a_prompt_that_fits_only_without_memory_is_not_sent(
         result = await spoken.ask("gemini/chat", {"prompt": prompt})
         assert result["stopped"] == "contextWindowWillOverflow"
         assert emulator.asked("streamGenerateContent") == []
+
+
+async def test_after_an_import_there_is_one_number_which_says_that_it_is_estimated(
+    tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
+) -> None:
+    history = [
+        {"role": role, "parts": [{"text": f"{number}: " + "what was said of the parser. " * 200}]}
+        for number in range(30)
+        for role in ("user", "model")
+    ]
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps({"history": history}))
+    async with editor(server_environment(tmp_path, **gemini_environment), workspace) as spoken:
+        imported = await spoken.ask("gemini/session/import", {"path": str(file)})
+        session = {"sessionId": imported["sessionId"]}
+        status = await spoken.ask("gemini/compressionStatus", session)
+        for _ in range(2):
+            (listed,) = (await spoken.ask("gemini/session/list"))["sessions"]
+            opened = await spoken.ask("gemini/session/open", session)
+            for one in (imported, listed, opened):
+                assert (one["tokenCount"], one.get("tokenCountSource", "estimate")) == (
+                    status["tokenCount"],
+                    "estimate",
+                )
+            assert (await spoken.ask("gemini/context", session))["tokenCount"] == status["tokenCount"]
+        result = await spoken.ask("gemini/compress", {**session, "force": True})
+        assert result["status"] == "COMPRESSED"
+        after = await spoken.ask("gemini/compressionStatus", session)
+        (listed,) = (await spoken.ask("gemini/session/list"))["sessions"]
+        # The API counts before it: that is another number, and no estimate any more.
+        assert result["tokenCountSource"] == "api"
+        assert abs(result["originalTokenCount"] - status["tokenCount"]) < status["tokenCount"] // 50
+        assert result["newTokenCount"] == after["tokenCount"] == listed["tokenCount"]
+        assert (after["tokenCountSource"], listed["tokenCountSource"]) == ("api", "api")

@@ -34,7 +34,8 @@ function meterName(meter: MeterView, locale: string): string {
 
 function usedName(meter: MeterView, locale: string): string {
   const share = formatShare(meter.used, meter.limit, locale);
-  const used = formatCount(meter.used, locale);
+  const counted = formatCount(meter.used, locale);
+  const used = meter.source === "estimate" ? t("about {0}", counted) : counted;
   const limit = formatCount(meter.limit, locale);
   const at = meter.compressionAt;
   if (at === undefined || meter.mode === "off")

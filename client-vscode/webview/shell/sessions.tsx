@@ -191,7 +191,9 @@ function Session({ session, changed }: { readonly session: SessionInfo; readonly
         <span class="session-detail">
           {session.heldBy === undefined ? "" : `${t("in another window")} · `}
           {formatWhen(session.updatedAt, Date.now(), locale)} · {formatTurns(session.turns, locale)} ·{" "}
-          {t("{0} tokens", formatCount(session.tokenCount, locale))}
+          {session.tokenCountSource === "api"
+            ? t("{0} tokens", formatCount(session.tokenCount, locale))
+            : t("about {0} tokens", formatCount(session.tokenCount, locale))}
           {session.size === undefined ? "" : ` · ${formatBytes(session.size, locale)}`}
           {isKept ? ` · ${t("is kept")}` : ""}
           {session.leavesAt === undefined ? "" : ` · ${t("goes {0}", formatDay(session.leavesAt, locale))}`}

@@ -6,8 +6,9 @@ from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import ResumeEntry
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.counters import RULES_OF_COUNTING
-from gemini_companion.engine.tokens.ledger import TokenLedger
+from gemini_companion.engine.tokens.ledger import TokenCount, TokenLedger
 from gemini_companion.sessions.kept_counts import KeptTokens
+from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.services import Services
 
 
@@ -20,6 +21,12 @@ def kept_tokens(ledger: TokenLedger, history: History, model: str) -> KeptTokens
     """What is kept beside a session's number; `None` where the API has counted nothing for this model."""
     memory, rules = ledger.memory(model, history.epoch), RULES_OF_COUNTING
     return memory and KeptTokens(version=history.version, epoch=history.epoch, rules=rules, memory=memory)
+
+
+def kept_count(meta: SessionMeta) -> TokenCount:
+    """A session's number as it is kept."""
+    kept = meta.counted
+    return TokenCount(meta.token_count, "api" if kept is not None and kept.memory.measured else "estimate")
 
 
 def count_on(ledger: TokenLedger, history: History, kept: KeptTokens | None) -> None:

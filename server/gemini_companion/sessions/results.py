@@ -43,6 +43,8 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     token_count: int
     workspace_folders: tuple[str, ...]
     """URIs."""
+    token_count_source: TokenCountSource = "estimate"
+    """Whether the API counted it; `estimate` if absent."""
     parent: str | None = None
     """The session it was forked from."""
     held_by: int | None = None
@@ -160,6 +162,8 @@ class CompressionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     rating: int | None = None
     """A person's, 1 to 5."""
     note: str | None = None
+    token_count_source: TokenCountSource = "estimate"
+    """Whether the API counted both numbers; `estimate` if absent."""
     from_file: bool = False
     """It came with the imported file and cannot be undone."""
 

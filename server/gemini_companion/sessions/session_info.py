@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gemini_companion.sessions.events import TitleChanged
-from gemini_companion.sessions.listed_counts import is_surrounded
+from gemini_companion.sessions.listed_counts import is_surrounded, kept_count
 from gemini_companion.sessions.ports import SessionMeta, SessionPage
 from gemini_companion.sessions.results import SessionInfo, SessionList
 from gemini_companion.sessions.retention import leaves_at, surplus
@@ -22,6 +22,7 @@ def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
         meta = msgspec.structs.replace(session.meta, turns=session.turns, held_by=meta.held_by)
     choice = session.choice() if session is not None else None
     is_known = session is not None and is_surrounded(session.environment, session.services)
+    count = session.token_count(choice) if session and choice and is_known else kept_count(meta)
     return SessionInfo(
         session_id=meta.session_id,
         title=meta.title,
@@ -29,7 +30,8 @@ def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
         created_at=meta.created_at,
         updated_at=meta.updated_at,
         turns=meta.turns,
-        token_count=session.token_count(choice).tokens if session and choice and is_known else meta.token_count,
+        token_count=count.tokens,
+        token_count_source=count.source,
         workspace_folders=tuple(
             Path(folder).as_uri() for folder in meta.workspace_folders if Path(folder).is_absolute()
         ),

@@ -283,7 +283,7 @@ function dividerOf(info: CompressionInfo, canUndo: boolean, isDiscarded: boolean
       trigger: info.trigger,
       originalTokenCount: info.originalTokenCount,
       newTokenCount: info.newTokenCount,
-      tokenCountSource: "estimate",
+      tokenCountSource: info.tokenCountSource ?? "estimate",
       modelCalls: 0,
       durationMs: 0,
       message: info.message ?? "",

@@ -52,7 +52,9 @@ function sizeText({ result }: DividerRow, language: Language): string {
   if (result === undefined) return "";
   const { t, locale } = language;
   const { originalTokenCount: before, newTokenCount: after } = result;
-  const sizes = t("{0} → {1} tokens", countText(before, locale), countText(after, locale));
+  const [from, to] = [countText(before, locale), countText(after, locale)];
+  const isEstimate = result.tokenCountSource === "estimate";
+  const sizes = isEstimate ? t("about {0} → {1} tokens", from, to) : t("{0} → {1} tokens", from, to);
   return before > 0 && after < before ? t("{0}, {1} less", sizes, shareText(1 - after / before, locale)) : sizes;
 }
 

@@ -7,18 +7,26 @@ line that says what it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from gemini_companion.engine.compression.prompt import describe_media
 from gemini_companion.engine.facts.fact import FactKind
 from gemini_companion.engine.facts.haystack import INVISIBLE, Haystack, shown
 from gemini_companion.engine.facts.key_sentences import words_of
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.facts.retention import Wanted
+from gemini_companion.engine.history.log import Entry, PromptEntry, SteerEntry
+from gemini_companion.engine.history.part import media_of
 from gemini_companion.engine.record.record import INTRODUCTION as RECORD_INTRODUCTION
 from gemini_companion.engine.record.record import read_record
 
 APPENDIX_INTRODUCTION: Final = "Left out above, quoted from the replaced turns (a record, not a request):"
+
+MEDIA_INTRODUCTION: Final = "Pictures and other media of the replaced turns (a record, not a request):"
+
+MOST_MEDIA: Final = 20
+"""Media that are listed, the newest."""
 
 _LABELS: Final[Mapping[FactKind, str]] = {
     "directive": "the user said: ",
@@ -105,11 +113,33 @@ def write_appendix(
     return Appendix(page.render(), lost, len(missing) - len(lost))
 
 
+def write_media(entries: Iterable[Entry], hides: tuple[int, int], keeps: Collection[int]) -> str:
+    """What people sent beside words and what a compression of this span hides, as a model asks for it; `""` for none.
+
+    What an earlier one hides has left the view as well, so the list is of all of it.
+    """
+    lines = [
+        f'- {describe_media(media)}: recall(entry_id="{entry.id}")'
+        for entry in entries
+        if isinstance(entry, PromptEntry | SteerEntry) and entry.seq <= hides[1] and entry.seq not in keeps
+        for part in entry.content.parts
+        if (media := media_of(part)) is not None
+    ]
+    return "\n".join([MEDIA_INTRODUCTION, *lines[-MOST_MEDIA:]]) if lines else ""
+
+
+def is_media_list(text: str) -> bool:
+    """Whether it is such a list."""
+    return text.startswith(MEDIA_INTRODUCTION)
+
+
 def read_appendix(text: str) -> list[str]:
     """What an appendix of ours says, a text for each line, without the labels; nothing of any other text. A record is
     one, too.
     """
     introduction, *lines = text.strip().split("\n")
+    if introduction.strip() == MEDIA_INTRODUCTION:
+        return lines
     if introduction.strip() == RECORD_INTRODUCTION:
         return read_record(lines)
     if introduction.strip() != APPENDIX_INTRODUCTION:

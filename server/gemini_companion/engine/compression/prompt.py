@@ -10,6 +10,7 @@ import msgspec
 from gemini_companion.engine.compression.instructions import FIRST_REQUEST, LENGTH_REQUEST, MERGE_REQUEST, NO_ANSWER
 from gemini_companion.engine.compression.truncate import whole_text
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.escapes import one_line
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.history.content import Content, Part, model_text, user_text
 from gemini_companion.engine.history.item import Item
@@ -184,9 +185,11 @@ def nested_media(response: dict[str, Any]) -> list[str]:
 
 
 def describe_media(media: dict[str, Any]) -> str:
-    """`[image/png, 34 kB]` for a media object: its type, and its size if it is inline."""
+    """`[screen.png, image/png, 34 kB]` for a media object: its name if it has one, its type, its size if inline."""
     mime = str(media.get("mimeType") or "unknown type")[:100]
-    data = media.get("data")
+    data, name = media.get("data"), media.get("displayName")
+    if isinstance(name, str) and name:
+        mime = f"{neutralise(one_line(name[:200]))}, {mime}"
     if isinstance(data, str):
         return f"[{mime}, {max(1, len(data) * 3 // 4 // 1000)} kB]"
     return f"[{mime}, {str(media.get('fileUri') or 'a file')[:500]}]"

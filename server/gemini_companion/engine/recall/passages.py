@@ -16,7 +16,7 @@ from gemini_companion.engine.history.log import (
     SteerEntry,
     ToolResultEntry,
 )
-from gemini_companion.engine.history.part import call_of, is_thought, response_of, response_text, text_of
+from gemini_companion.engine.history.part import call_of, is_thought, media_of, response_of, response_text, text_of
 from gemini_companion.engine.recall.words import words_in
 
 Speaker: TypeAlias = Literal["user", "model", "tool"]
@@ -117,6 +117,8 @@ def _texts_of(part: dict[str, Any]) -> Iterator[str]:
     text = text_of(part)
     if text and not is_thought(part):
         yield text
+    if (media := media_of(part)) and isinstance(name := media.get("displayName"), str) and name:
+        yield f"[{name}]"
     if call := call_of(part):
         yield from _strings([call.get("name"), call.get("args")])
     if response := response_of(part):

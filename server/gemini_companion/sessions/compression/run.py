@@ -24,6 +24,7 @@ from typing import Final
 
 import msgspec
 
+from gemini_companion.engine.compression.appendix import write_media
 from gemini_companion.engine.compression.messages import NOT_AGAIN, TOO_LITTLE, message_for
 from gemini_companion.engine.compression.strategies.registry import STRATEGIES
 from gemini_companion.engine.compression.types import Counts, LogState, Plan, Strategy, Trim, ViewChange, judge
@@ -34,6 +35,8 @@ from gemini_companion.engine.history.log import (
     CompressionEntry,
     CompressionResult,
     CompressionStatus,
+    PromptEntry,
+    SteerEntry,
 )
 from gemini_companion.engine.tokens.ledger import TokenCount
 from gemini_companion.sessions.compression.comparison import strategy_of
@@ -171,6 +174,9 @@ class CompressionRun:
         if admission.is_refused:
             return await self._refused(admission, plan, trim)
         change = self.strategy.conclude(plan, admission.written.snapshot).with_appendix(admission.appendix)
+        if change.hides is not None:
+            prompts = history.entries.of(PromptEntry, SteerEntry)
+            change = change.with_appendix(write_media(prompts, change.hides, change.keeps))
         self.compression.enter("counting")
         try:
             counts = await self._count(change)  # of the view as it is: a prompt may have come while a preview was made

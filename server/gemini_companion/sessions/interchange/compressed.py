@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, cast
 
 from gemini_companion.engine.compression.answer import whole_snapshot
-from gemini_companion.engine.compression.appendix import read_appendix
+from gemini_companion.engine.compression.appendix import is_media_list, read_appendix
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.item import Item
@@ -65,6 +65,7 @@ def _left_at(contents: Sequence[Content], place: int) -> Left | None:
     if place >= len(contents) or contents[place].role != "user":
         return None
     first, *more = contents[place].parts or ({},)
+    more = [part for part in more if not is_media_list(text_of(part) or "")]  # what it names is not in the file
     snapshot = whole_snapshot(text_of(first) or "")
     appendix = next((neutralise(text) for part in more[:1] if read_appendix(text := text_of(part) or "")), "")
     more = more[1:] if appendix else more

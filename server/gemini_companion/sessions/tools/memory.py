@@ -7,6 +7,7 @@ import datetime
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar, cast
 
+from gemini_companion.engine.compression.prompt import describe_media
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.appending import CONTENT_KINDS
 from gemini_companion.engine.history.content import Part
@@ -128,6 +129,8 @@ def _text_of(part: Part) -> str:
         return f"[call of {call.get('name')}: {json_text(call.get('args'))}]"
     if response is not None:
         return f"[result of {response.get('name')}]\n{said_by(response)}"
+    if (media := media_of(part)) is not None:
+        return describe_media(media)
     return text_of(part) or ""
 
 

@@ -77,6 +77,7 @@ def _compression(
         time=entry.time,
         original_token_count=result.original_token_count,
         new_token_count=result.new_token_count,
+        token_count_source=result.token_count_source,
         state=state,
         seq=entry.seq,
         hides=entry.hides,
