@@ -1,5 +1,6 @@
 /** The key for the Gemini API. It lives in the editor's secret storage and in the daemon's environment, nowhere else. */
 import { l10n, window, type Event, type SecretStorage } from "vscode";
+import { inform } from "../toasts.js";
 import { keyFault } from "./pure/keys.js";
 
 const SECRET = "geminiCompanion.apiKey";
@@ -38,6 +39,12 @@ export class ApiKey {
     if (key === undefined) return false;
     await this.secrets.store(SECRET, key.trim());
     return true;
+  }
+
+  /** Asks for it, and says what became of it. */
+  async set(): Promise<void> {
+    if (await this.ask())
+      void inform(l10n.t("The key is kept in this machine's secret storage. Gemini answers with it from now on."));
   }
 
   async remove(): Promise<void> {

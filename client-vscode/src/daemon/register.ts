@@ -26,10 +26,7 @@ export function registerDaemon(context: ExtensionContext): {
   const command = (name: string, work: (...args: unknown[]) => unknown): void => {
     context.subscriptions.push(commands.registerCommand(`geminiCompanion.${name}`, work));
   };
-  command("setApiKey", async () => {
-    if (await key.ask())
-      void inform(l10n.t("The key is kept in this machine's secret storage. Gemini answers with it from now on."));
-  });
+  command("setApiKey", () => key.set());
   command("removeApiKey", async () => {
     await key.remove();
     void inform(l10n.t("The key was removed from this machine's secret storage."));

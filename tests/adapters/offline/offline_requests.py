@@ -66,9 +66,10 @@ async def chunks_of(
     model: OfflineProvider | None = None,
     *,
     documents: Sequence[OpenDocument] = (),
+    folders: tuple[str, ...] = (),
     is_fallback: bool = False,
 ) -> list[ModelChunk]:
-    local = LocalContext(documents=lambda: documents, is_fallback=is_fallback)
+    local = LocalContext(documents=lambda: documents, folders=folders, is_fallback=is_fallback)
     return [chunk async for chunk in (model or client()).stream(asked, local)]
 
 

@@ -17,7 +17,7 @@ from gemini_companion.adapters.offline.wording import ENGLISH
 from gemini_companion.engine.compression.answer import read_snapshot
 from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.history.content import Content, model_text, user_text
-from gemini_companion.sessions.models.port import LocalContext, ModelProvider
+from gemini_companion.sessions.models.port import LocalContext, ModelProvider, OpenDocument
 from tests.adapters.offline.offline_requests import DOCUMENTS, chunks_of, client, count_words, request, text_of
 from tests.support.patience import PATIENCE
 
@@ -52,13 +52,26 @@ async def test_the_first_answer_says_who_answers_and_how_to_change_it_and_later_
     first = text_of(await chunks_of(request("Hello")))
     assert first.startswith(ENGLISH.first_note)
     assert "choose another model" in first
-    assert "GEMINI_API_KEY" not in first, "whoever chose this model needs no key"
+    assert "API key" not in first, "whoever chose this model needs no key"
     replacements = text_of(await chunks_of(request("Hello"), is_fallback=True))
     assert replacements.startswith(ENGLISH.first_note_fallback)
-    assert "GEMINI_API_KEY" in replacements
+    assert replacements.count("key") == 1
     later = text_of(await chunks_of(request("Hello", first, "Hello")))
     assert later.startswith(ENGLISH.note)
-    assert "GEMINI_API_KEY" not in later
+    assert "API key" not in later
+
+
+@pytest.mark.parametrize("asked", ["What does this do?", "Where is parse defined?", "Which files are open?"])
+async def test_paths_are_told_within_the_workspace_folder_and_others_whole(asked: str):
+    text = "def parse(text):\n    return text\n\nparse(1)\n"
+    inside = OpenDocument(path="/home/ada/ws/src/parser.py", text=text, is_active=True)
+    outside = OpenDocument(path="/home/ada/ws2/parser.py", text=text)
+    folders = ("/home/ada/ws",)
+    said = text_of(await chunks_of(request(asked), documents=[inside, outside], folders=folders))
+    assert "`src/parser.py`" in said
+    assert "/home/ada/ws/" not in said
+    both = text_of(await chunks_of(request(asked), documents=[inside], folders=(*folders, "/other")))
+    assert "`/home/ada/ws/src/parser.py`" in both
 
 
 async def test_the_same_request_gets_the_same_answer_streamed_or_at_once():

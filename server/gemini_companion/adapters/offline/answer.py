@@ -34,13 +34,14 @@ def compose_answer(
     documents: Sequence[OpenDocument],
     *,
     is_fallback: bool = False,
+    folders: Sequence[str] = (),
     poll: Callable[[], None] = lambda: None,
 ) -> str:
     """The whole answer as Markdown, with a note of who answers, and why if it answers for want of a key.
 
     Pure, deterministic, total.
     """
-    return _Answer(conversation, documents, is_fallback=is_fallback, poll=poll).write()
+    return _Answer(conversation, documents, is_fallback=is_fallback, folders=folders, poll=poll).write()
 
 
 class _Answer:
@@ -50,6 +51,7 @@ class _Answer:
         documents: Sequence[OpenDocument],
         *,
         is_fallback: bool,
+        folders: Sequence[str],
         poll: Callable[[], None],
     ) -> None:
         self._poll = poll
@@ -66,7 +68,7 @@ class _Answer:
         for document in ranked:
             by_path.setdefault(document.path, document)
         self._documents = list(by_path.values())
-        self._quoter = Quoter(self._documents, self._say)
+        self._quoter = Quoter(self._documents, self._say, folders)
         self._memory = Memory(conversation, self._say)
 
     def write(self) -> str:
@@ -114,7 +116,7 @@ class _Answer:
         )
         active = next((document.path for document in self._open if document.is_active), editor and editor.active)
         marks = (f" ({self._say.active})" if path == active else "" for path in paths)
-        lines = [f"- `{path}`{mark}" for path, mark in zip(paths, marks, strict=True)]
+        lines = [f"- `{self._quoter.name(path)}`{mark}" for path, mark in zip(paths, marks, strict=True)]
         yield "\n".join((self._say.open_files.format(count=len(paths)), *lines)) if paths else self._say.no_open_files
 
     def _this(self) -> Iterator[str]:

@@ -129,7 +129,9 @@ class OfflineProvider:
         """The answer and its finish reason."""
         documents = tuple(local.documents())
         text = await in_thread(
-            lambda poll: _answer(request.contents, documents, is_fallback=local.is_fallback, poll=poll),
+            lambda poll: _answer(
+                request.contents, documents, is_fallback=local.is_fallback, folders=local.folders, poll=poll
+            ),
             units=len(request.contents),
         )
         return self._within(text, request.max_output_tokens)
@@ -223,12 +225,13 @@ def _answer(
     documents: Sequence[OpenDocument],
     *,
     is_fallback: bool = False,
+    folders: Sequence[str] = (),
     poll: Callable[[], None] = lambda: None,
 ) -> str:
     from gemini_companion.adapters.offline.answer import compose_answer
     from gemini_companion.adapters.offline.conversation import read_conversation
 
-    return compose_answer(read_conversation(contents), documents, is_fallback=is_fallback, poll=poll)
+    return compose_answer(read_conversation(contents), documents, is_fallback=is_fallback, folders=folders, poll=poll)
 
 
 def _rehearse() -> None:

@@ -25,13 +25,22 @@ _LISTED: Final = 8
 class Quoter:
     """Quotes open files in one language; `documents` are in the order in which they matter."""
 
-    def __init__(self, documents: Sequence[OpenDocument], wording: Wording) -> None:
+    def __init__(self, documents: Sequence[OpenDocument], wording: Wording, folders: Sequence[str] = ()) -> None:
         self.documents = documents
         self._say = wording
+        self._folders = folders
+
+    def name(self, path: str) -> str:
+        """A path as people read it: within its workspace folder, as long as there is but one."""
+        (folder,) = self._folders if len(self._folders) == 1 else ("",)
+        is_within = folder != "" and path.startswith((f"{folder}/", f"{folder}\\"))
+        return path[len(folder) + 1 :] if is_within else path
 
     def where(self, path: str, first: int, last: int) -> str:
         """The place in words."""
-        return (self._say.lines if last > first else self._say.one_line).format(path=path, first=first, last=last)
+        return (self._say.lines if last > first else self._say.one_line).format(
+            path=self.name(path), first=first, last=last
+        )
 
     def lines(self, document: OpenDocument, first: int, last: int) -> str:
         """The lines in a fence that they cannot close; of many, the first."""
@@ -84,7 +93,7 @@ class Quoter:
         if text := documentation_of(definition, document):
             yield self._say.says_of_itself.format(text=text[:_QUOTED_CHARACTERS])
         places = [
-            f"`{other.path}`:{line}"
+            f"`{self.name(other.path)}`:{line}"
             for other in self.documents
             for line in uses_of(definition.name, other)
             if other.path != definition.path or not definition.first <= line <= definition.last

@@ -23,10 +23,7 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     first_note: str = f"{_WHO} To talk to Gemini, choose another model."
-    first_note_fallback: str = (
-        f"{_WHO} To talk to Gemini, give me a key: your editor's command for it, or GEMINI_API_KEY in the server's "
-        "environment."
-    )
+    first_note_fallback: str = f"{_WHO} Gemini answers as soon as an API key is set."
     note: str = "(offline model: quoted, not reasoned)"
     greeting: str = "Hello. Ask me where something is defined, what a selection says, or what we settled on earlier."
     thanks: str = "You are welcome."
@@ -74,7 +71,7 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
 ENGLISH: Final = Wording()
 JAPANESE: Final = Wording(
     first_note=f"{_WHO_JAPANESE}Gemini と話すには、別のモデルを選んでください。",
-    first_note_fallback=f"{_WHO_JAPANESE}Gemini と話すには GEMINI_API_KEY を設定して、サーバーを起動し直してください。",
+    first_note_fallback=f"{_WHO_JAPANESE}API キーを設定すると、Gemini が答えます。",
     note="(オフラインモデル:推論ではなく引用です)",
     greeting="こんにちは。定義の場所、選択範囲の内容、以前に決めたことなどを聞いてください。",
     thanks="どういたしまして。",

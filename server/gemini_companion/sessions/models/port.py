@@ -104,6 +104,8 @@ class LocalContext(msgspec.Struct, frozen=True, kw_only=True):
 
     documents: Callable[[], Sequence[OpenDocument]] = tuple
     """The open files that may be shown; called when they are needed."""
+    folders: tuple[str, ...] = ()
+    """The workspace folders: people read paths within them."""
     is_fallback: bool = False
     """It answers because the model that was asked for cannot."""
 

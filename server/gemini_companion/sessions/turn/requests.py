@@ -303,4 +303,8 @@ class Requests:
         """What the provider may know besides the request; `None` unless it runs on this machine."""
         if not self.choice.provider.capabilities.reads_documents:
             return None
-        return LocalContext(documents=self.client.editor.documents, is_fallback=self.choice.is_fallback)
+        return LocalContext(
+            documents=self.client.editor.documents,
+            folders=tuple(self.client.folders or self.session.meta.workspace_folders),
+            is_fallback=self.choice.is_fallback,
+        )
