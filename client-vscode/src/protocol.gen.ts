@@ -2072,7 +2072,7 @@ export interface ModelReport {
   readonly models: readonly ModelInfo[];
   /** The name that was asked for. */
   readonly current: string;
-  /** The model that the settings choose, for a chat that asks for no other. */
+  /** The model that the settings choose, for a chat that asks for no other; also while another one answers for it. */
   readonly default: string;
   /** The model provider that answers: `gemini`, `offline`, or another adapter's name. */
   readonly provider: string;

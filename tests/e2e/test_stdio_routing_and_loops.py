@@ -82,6 +82,8 @@ async def test_another_model_answers_while_the_quota_is_used_up_and_the_first_ag
         (change,) = spoken.of("modelChanged")
         assert change["to"] == "gemini-2.5-flash"
         assert "gemini-2.5-pro cannot answer now" in change["reason"]
+        models = await spoken.ask("gemini/models")
+        assert (models["default"], models["current"]) == ("gemini-2.5-pro", "gemini-2.5-flash")
         assert (await spoken.ask("gemini/chat", {"prompt": "And?"}))["model"] == "gemini-2.5-flash"
         assert asked(emulator) == ["gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash"]
         await spoken.kill()

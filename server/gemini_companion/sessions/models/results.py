@@ -20,7 +20,7 @@ class ModelReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     current: str
     """The name that was asked for."""
     default: str
-    """The model that the settings choose, for a chat that asks for no other."""
+    """The model that the settings choose, for a chat that asks for no other; also while another one answers for it."""
     provider: str
     """The model provider that answers: `gemini`, `offline`, or another adapter's name."""
     is_local: bool

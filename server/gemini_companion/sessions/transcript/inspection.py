@@ -125,13 +125,14 @@ def pin_list(session: Session) -> PinList:
 
 def model_report(services: Services, choice: ModelChoice) -> ModelReport:
     """The models to choose from, the one that answers, and why."""
+    default = services.models.choose(services.settings())
     return ModelReport(
         models=tuple(
             ModelInfo(name=model.name, token_limit=model.token_limit, description=model.title)
             for model in services.models.models
         ),
         current=choice.name,
-        default=services.models.choose(services.settings()).name,
+        default=default.instead_of or default.name,
         provider=choice.provider.name,
         is_local=choice.provider.capabilities.runs_here,
         reason=f"{choice.instead_of} cannot answer at the moment" if choice.instead_of else choice.reason,
