@@ -396,6 +396,20 @@ async def test_the_result_says_how_the_person_has_it_as_it_was(desk: Desk) -> No
     assert (await desk.run("true")).disarmed == ()
 
 
+async def test_the_line_by_which_the_person_has_it_again_takes_no_name_for_an_option(desk: Desk) -> None:
+    theirs = desk.home / "theirs"
+    theirs.mkdir()
+    option = f"--target-directory={theirs}"
+    line = f"mkdir -p ./--backup; git init -q ./--backup; ln -s evil ./--backup/.git/hooks/pre-push; ln -s -- {option} .git/x"
+    end = await desk.run(line)
+    assert len(end.disarmed) == 2, end.disarmed
+    for one in end.disarmed:
+        desk.shell(shlex.split(one.partition("in the workspace folder: ")[2]))
+    assert os.readlink(desk.work / ".git" / "x") == option
+    assert (desk.work / "--backup" / ".git" / "hooks" / "pre-push").is_symlink()
+    assert list(theirs.iterdir()) == []
+
+
 async def test_a_command_in_the_background_is_looked_at_when_it_ends(desk: Desk) -> None:
     running = await desk.start(f"git init -q sub; git -C sub config core.fsmonitor {desk.evil}; echo ready; sleep 600")
     async with asyncio.timeout(PATIENCE):

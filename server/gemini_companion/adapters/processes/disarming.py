@@ -344,7 +344,7 @@ class Disarmer:
         if names is None:
             why = "was not looked at" if is_late else "could not be looked at"
             what = f"{shown} {why} for files outside of the work tree"
-            yield Disarmed(what, shlex.join(("rm", shown)), is_done=False)
+            yield Disarmed(what, _line("rm", shown), is_done=False)
         elif _STRAY.search(names):
             yield from _moved(folder, path, shown)
 
@@ -614,11 +614,17 @@ def written_in(path: str, roots: Sequence[str]) -> str:
     return os.path.relpath(path, roots[0]) if len(roots) == 1 and is_in(path, roots) else path
 
 
+def _line(program: str, *words: str, options: tuple[str, ...] = ()) -> str:
+    """A line for a shell. A command may have made what is called like an option."""
+    end = ("--",) if any(word.startswith("-") for word in words) else ()
+    return shlex.join((program, *options, *end, *words))
+
+
 def _left(path: str, shown: str, fault: OSError) -> Iterator[Disarmed]:
     """What could not be disarmed, if it is still there."""
     if os.path.lexists(path):
         what = f"{shown} could not be changed ({fault.strerror})"
-        yield Disarmed(what, shlex.join(("rm", "-rf", shown)), is_done=False)
+        yield Disarmed(what, _line("rm", shown, options=("-rf",)), is_done=False)
 
 
 def _unlinked(folder: Folder, path: str, shown: str, value: object) -> Iterator[Disarmed]:
@@ -627,7 +633,7 @@ def _unlinked(folder: Folder, path: str, shown: str, value: object) -> Iterator[
     target = folder.target(name) if folder.status(name) is not None else ""
     if isinstance(value, tuple) and target and target == value[0]:
         folder.delete(name)
-        line = shlex.join(("ln", "-s", target, shown))
+        line = _line("ln", target, shown, options=("-s",))
         yield Disarmed(f"the link {shown}, by which git writes elsewhere, is deleted", line)
 
 
@@ -637,7 +643,7 @@ def _moved(folder: Folder, path: str, shown: str, before: str = "") -> Iterator[
     new = _other_name(folder, before + name)
     folder.replace(new, name)
     aside = os.path.join(os.path.dirname(shown), new)
-    yield Disarmed(f"{shown} is {new} now", shlex.join(("mv", aside, shown)))
+    yield Disarmed(f"{shown} is {new} now", _line("mv", aside, shown))
 
 
 def _other_name(folder: Folder, name: str) -> str:
