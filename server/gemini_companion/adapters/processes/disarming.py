@@ -491,7 +491,7 @@ def _is_astray(text: bytes) -> bool:
 def _strays(opened: Folder, places: Sequence[str]) -> Iterator[tuple[tuple[str, str], object]]:
     """Other files of a repository that have git write where they say, if that is elsewhere."""
     if opened.status("MERGE_RR") is not None:
-        text = _text(opened, "MERGE_RR", _MOST_OF_LIST)
+        text = _text(opened, "MERGE_RR")  # each of its names is looked up
         lines = text.split(b"\0") if isinstance(text, bytes) else []
         names = b"".join(line.partition(b"\t")[2] + b"\0" for line in lines if line)
         is_astray = not isinstance(text, bytes) or not _RESOLVED.fullmatch(text) or _STRAY.search(names)
@@ -517,8 +517,9 @@ def _trees_of(opened: Folder) -> Iterator[str]:
 
 def _is_behind_a_link(tree: str, names: bytes) -> bool:
     """Whether one of some names, with a NUL behind each, leads through a link: git would read another's file there."""
-    paths = (os.path.join(tree, os.fsdecode(name)) for name in names.split(b"\0") if name)
-    return any(followed(path) != path for path in paths)
+    paths = [os.path.join(tree, os.fsdecode(name)) for name in names.split(b"\0") if name]
+    folders = set(map(os.path.dirname, paths))
+    return any(followed(folder) != folder for folder in folders) or any(map(os.path.islink, paths))
 
 
 def _hooks(opened: Folder, name: str) -> Iterator[tuple[tuple[str, str], object]]:
