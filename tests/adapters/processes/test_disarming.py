@@ -945,21 +945,24 @@ async def test_a_link_is_deleted_however_many_folders_a_workspace_has(
     for number in range(60):
         (desk.work / "build" / str(number)).mkdir(parents=True)
     await desk.run("true")
-    lines = [f"mkdir -p .git/{name}/{{1..60}}/.git" for name in ("x", "objects")]
-    await desk.run("; ".join((*lines, "ln -sf config .git/COMMIT_EDITMSG; ln -sf ../config .git/logs/x")))
-    assert not any((desk.work / ".git" / name).is_symlink() for name in ("COMMIT_EDITMSG", "logs/x"))
+    links = ("COMMIT_EDITMSG", "logs/x", "objects/info/commit-graph")
+    lines = [f"mkdir -p .git/{name}/{{1..600}}/.git" for name in ("x", "objects")]
+    await desk.run("; ".join((*lines, *(f"ln -sf config .git/{link}" for link in links))))
+    assert not any((desk.work / ".git" / name).is_symlink() for name in links)
 
 
+@pytest.mark.parametrize("folder", ["refs", "x"])
 async def test_what_many_folders_within_git_hide_is_told_also_in_a_workspace_with_many_others(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gemini_companion.adapters.processes.sandbox.Walks", partial(Walks, most=40))
     environment = {**os.environ, "HOME": str(desk.home)}
     desk.runner = Runner(environment, Sandboxes.of(environment), folder=None)
     for number in range(60):
         (desk.work / "build" / str(number)).mkdir(parents=True)
-    told = [(await desk.run(line)).disarmed for line in ("true", "true", "mkdir -p .git/refs/{1..200}/{1..2}")]
-    assert [["Not all folders" in line for line in lines] for lines in told] == [[True], [], [True]]
+    lines = ("true", "true", "mkdir -p .git/{folder}/{{1..200}}/{{1..3}}", "true")
+    told = [(await desk.run(line.format(folder=folder))).disarmed for line in lines]
+    assert [["Not all folders" in line for line in lines] for lines in told] == [[True], [], [True], []]
 
 
 def test_a_branch_that_is_written_elsewhere_is_found_behind_any_number_of_others(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ class Seen(NamedTuple):
     tops: frozenset[str] = frozenset()
     """The repositories that were looked at."""
     hides: bool = False
-    """There are more folders that git writes into than are looked at."""
+    """There are more folders in a `.git` than are looked at."""
 
     def written(self, repositories: Iterable[str]) -> list[str]:
         """The folders with links in them of those that git writes into in some repositories."""
@@ -159,6 +159,8 @@ _LONGEST: Final = max(map(len, _GIT_FINDS))
 _GIT: Final = f"{os.sep}.git"
 _OF_BRANCHES: Final = frozenset(("refs", "logs"))
 """Folders in which others have the names of branches, whatever these are."""
+_OF_OBJECTS: Final = frozenset(("info", "pack"))
+"""Folders among the objects in which files have other names than objects have."""
 _MOST_ROOTS: Final = 8
 """Workspaces whose folders are remembered."""
 
@@ -182,7 +184,7 @@ class Walks:
         that it made so that they cannot be listed can be again.
         """
         outer = self._most * (1 if after is None or after.is_partial else _MOST_NEW)
-        written = self._most * (1 if after is None or after.hides else _MOST_NEW)
+        inner = self._most * (1 if after is None or after.hides else _MOST_NEW)
         with self._lock:
             key = tuple(places)
             known, seen = self._known.pop(key, {}), dict[str, _Folder]()
@@ -191,7 +193,7 @@ class Walks:
             linked: dict[str, tuple[int, int]] = {}
             refs: list[str] = []
             # What git writes into is looked at however many other folders there are.
-            queues = (_Queue(deque(), outer), _Queue(deque(), written), _Queue(deque(), outer))
+            queues = (_Queue(deque(), outer), _Queue(deque(), inner), _Queue(deque(), inner))
             for place in places:
                 is_inside = f"{_GIT}{os.sep}" in place  # what a worktree shares
                 queues[_rank(place, int(is_inside))].pending.append(place)
@@ -202,7 +204,7 @@ class Walks:
                     continue  # a workspace folder within another
                 queue.count += 1
                 if queue.count > queue.most:
-                    is_partial, hides = True, hides or queue is queues[1]
+                    is_partial, hides = True, hides or queue is not queues[0]
                     queue.pending.clear()
                     continue
                 folder = _looked_into(path, known.get(path), opens=opens)
@@ -246,13 +248,14 @@ def _is_git(path: str) -> bool:
 
 def _rank(path: str, outer: int) -> int:
     """Which folders one is looked at with, by how the one that it lies in is: 0 outside of every `.git`, 1 where git
-    writes more than objects, 2 elsewhere.
+    writes more than single objects, 2 elsewhere.
     """
     name, above = os.path.basename(path).lower(), os.path.dirname(path)
     if outer != 1:
         return outer or int(_is_git(path))
     is_written = not _is_git(above) or name in _WRITTEN
-    return 1 if is_written and (name != "objects" or any(_tops_of(above, _OF_BRANCHES))) else 2
+    is_object = os.path.basename(above).lower() == "objects" and not any(_tops_of(above, _OF_BRANCHES))
+    return 1 if is_written and (not is_object or name in _OF_OBJECTS) else 2
 
 
 def _looked_into(path: str, known: _Folder | None, *, opens: bool) -> _Folder | None:

@@ -492,7 +492,7 @@ class Sandboxes:
         rebases = {key: value for key, value in new.items() if key[0] == "todo"}
         listed = self._disarmer.noticed(held.roots, held.places, rebases, self._before)
         self._before.update(fine)
-        is_told = held.roots in self._told_partial and not seen.hides
+        is_told = held.roots in self._told_partial and (look.seen.hides or not seen.hides)
         if seen.is_partial:
             self._told_partial.add(held.roots)
         noticed, replaced = self._noticed(look)
