@@ -1046,6 +1046,16 @@ async def test_a_branch_that_git_would_write_elsewhere_is_moved_aside(desk: Desk
     assert (await desk.run("true")).disarmed == ()
 
 
+async def test_a_message_is_written_into_no_branch(desk: Desk) -> None:
+    line = "git commit -q --allow-empty -m 'ref: commondir'; git rev-parse HEAD > .git/COMMIT_EDITMSG;"
+    line += " mkdir -p .git/refs/remotes/o; ln .git/COMMIT_EDITMSG .git/refs/remotes/o/main"
+    end = await desk.run(f"export GIT_AUTHOR_NAME=A EMAIL=a@b.c GIT_COMMITTER_NAME=A; {line}")
+    assert ["COMMIT_EDITMSG is .COMMIT_EDITMSG.disarmed" in one for one in end.disarmed] == [True], end.output
+    desk.git(desk.work, "commit", "-q", "--amend", "--no-edit", "--allow-empty")
+    assert (desk.work / ".git" / "COMMIT_EDITMSG").read_text() == "ref: commondir\n"
+    assert not (desk.work / ".git" / "refs" / "remotes" / "o" / "main").read_text().startswith("ref:")
+
+
 async def test_a_pull_does_not_say_where_settings_are(desk: Desk) -> None:
     desk.git(desk.home, "clone", "-q", "--bare", "work", "up.git")
     desk.git(desk.work, "remote", "add", "origin", str(desk.home / "up.git"))

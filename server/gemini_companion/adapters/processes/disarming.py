@@ -60,6 +60,8 @@ _MANY: Final = "many"
 SECONDS_FOR_INDEXES: Final = 10.0
 """For asking git about indexes after one command; it may have made many, each of which takes long."""
 _MOST_OF_REF: Final = 4_096
+_MESSAGES: Final = ("MSG", "EDIT_DESCRIPTION", "EDITOBJ")
+"""What the names of files end in that git writes messages into."""
 _MOST_PLAIN: Final = 1_000_000
 """Files of branches that are kept in mind."""
 _RESOLVED: Final = re.compile(rb"(?:[0-9a-f]{40,64}(?:\.\d+)?\t[^\0]+\0)*")
@@ -222,8 +224,9 @@ class Disarmer:
                     text = os.read(descriptor, _MOST_OF_REF + 1)
                 finally:
                     os.close(descriptor)
-                if _is_astray(text):
-                    yield ("target", path), text
+                # Git writes a message into what is there: by another name of that it would be a branch.
+                if _is_astray(text) or (status.st_nlink > 1 and entry.name.upper().endswith(_MESSAGES)):
+                    yield ("target", path), (text, status.st_nlink > 1)
                 elif keeps and is_settled(status):
                     self._plain_refs.add(stamp)
 
