@@ -241,10 +241,37 @@ def test_what_restricts_knows_a_tool_by_all_its_spellings(desk: Desk, spelled: s
 
 
 def test_a_restriction_of_a_tool_that_nobody_knows_is_said(desk: Desk) -> None:
-    rules = [{"tool": "Bash", "decision": "deny"}, {"tool": "bosh", "decision": "allow"}]
+    rules = [{"tool": "Bosh", "decision": "deny"}, {"tool": "bash", "decision": "allow"}]
     desk.user({"tools": {"exclude": ["mcp_mine_x", "glob", "*"]}, "companion": {"tools": {"rules": rules}}})
     ((_, remark),) = desk.load().remarks
-    assert remark.message.endswith(": Bash")
+    assert remark.message.endswith(": Bosh")
+
+
+def test_other_programs_names_of_tools_restrict_ours_allow_nothing_and_are_said(desk: Desk) -> None:
+    entries = [
+        "Bash(git push:*)",
+        "Read(./.env)",
+        "Edit",
+        "Write(//etc/**)",
+        "WebFetch(domain:x.org)",
+        "execute_command",
+    ]
+    desk.user({"tools": {"exclude": entries, "confirmationRequired": ["run_in_terminal"], "allowed": ["Bash", "Read"]}})
+    loaded = desk.load()
+    rules = [one.rule for one in loaded.settings.tools.rules]
+    assert [(one.tool, one.decision, one.path, one.command) for one in rules] == [
+        ("run_shell_command", "deny", None, ("git", "push")),
+        ("read_file", "deny", ".env", None),
+        ("replace", "deny", None, None),
+        ("write_file", "deny", None, None),
+        ("web_fetch", "deny", None, None),
+        ("run_shell_command", "deny", None, None),
+        ("Bash", "allow", None, None),
+        ("Read", "allow", None, None),
+        ("run_shell_command", "ask", None, None),
+    ]
+    ((_, remark),) = loaded.remarks
+    assert "Bash for run_shell_command, Read for read_file" in remark.message
 
 
 @pytest.mark.parametrize(

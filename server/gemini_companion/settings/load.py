@@ -44,7 +44,7 @@ from gemini_companion.settings.schema import SettingsFile
 from gemini_companion.settings.sources import BlankFile, EditorSource, FileSource, Source, SystemFileSource
 from gemini_companion.settings.strictness import HELD, TooManyFaults, masked_texts, mended, miswritten
 from gemini_companion.settings.telemetry import telemetry_of_environment
-from gemini_companion.settings.tool_rules import unknown_names
+from gemini_companion.settings.tool_rules import names_of_others, unknown_names
 from gemini_companion.settings.validation import MISFIT_LIMIT, Misfit, up_to_a_list
 
 _KEPT: Final = "Correct it and save; until then what it last held stays in force."
@@ -56,6 +56,7 @@ _HELD: Final = (
 _ASKS: Final = "Correct it and save. Until then what it may forbid is not known."
 _WITHOUT: Final = "Correct it and save; until then it goes on without it, as you said."
 _NAMES: Final = "Look whether they are spelled as in the list of tools; those of servers begin with mcp_."
+_OTHERS: Final = "Such a name allows nothing."
 _TWICE: Final = "Make it one."
 _NOT_AGREED: Final = "Until then what it held before counts."
 _NO_FLAGS: Final = "Correct the file that GEMINI_EXP names, or unset it; until then no experiment counts."
@@ -227,8 +228,12 @@ class SettingsLoader:
             problems += found
             if keys := _without_effect(layer.values):
                 remarks.append((" ".join((name, *keys)), source.remark(map(key_path, keys))))
+            where = shown(source.path) if source.path else name
+            if others := names_of_others(msgspec.convert(layer.values, SettingsFile)):
+                meant = ", ".join(f"{theirs} for {ours}" for theirs, ours in others.items())
+                told = f"{where}: these names of other programs' tools are taken, to restrict ours: {meant}"
+                remarks.append((" ".join((name, *others)), InvalidSettings(told, hint=_OTHERS)))
             if unknown := unknown_names(msgspec.convert(layer.values, SettingsFile)):
-                where = shown(source.path) if source.path else name
                 remarks.append((" ".join((name, *unknown)), InvalidSettings(_unknown(where, unknown), hint=_NAMES)))
         merged = msgspec.convert(document, SettingsFile)
         before, self._merged = self._merged, merged

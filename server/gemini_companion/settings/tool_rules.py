@@ -51,9 +51,30 @@ NAMES: Final[frozenset[str]] = frozenset(
     }
 )
 """The tools that are built in, by all their names."""
+_OF_OTHERS: Final[Mapping[str, str]] = {
+    # Claude Code
+    **{"bash": _SHELL, "read": "read_file", "write": "write_file", "multiedit": "replace", "grep": "grep_search"},
+    **{
+        "ls": "list_directory",
+        "todowrite": "write_todos",
+        "task": "invoke_agent",
+        "bashoutput": "read_background_output",
+    },
+    **{"killshell": "stop_background_process", "killbash": "stop_background_process", "askuserquestion": "ask_user"},
+    # Cline and Roo Code
+    **{"execute_command": _SHELL, "write_to_file": "write_file", "replace_in_file": "replace", "apply_diff": "replace"},
+    **{"search_files": "grep_search", "list_files": "list_directory", "ask_followup_question": "ask_user"},
+    # GitHub Copilot
+    **{"run_in_terminal": _SHELL, "runinterminal": _SHELL, "create_file": "write_file", "createfile": "write_file"},
+    **{"replace_string_in_file": "replace", "list_dir": "list_directory", "listdirectory": "list_directory"},
+    **{"file_search": "glob", "filesearch": "glob", "fetch_webpage": "web_fetch"},
+}
+"""What other programs call a tool that does what one of ours does, in small letters."""
+_BY_PATH: Final = frozenset({"read_file", "write_file", "replace"})
 _LOOSELY: Final[Mapping[str, str]] = {
     **{name.casefold(): tool for name, tool in _CLASSES.items()},
     **{name.removesuffix("Tool").casefold(): tool for name, tool in _CLASSES.items()},
+    **_OF_OTHERS,
     **{name: name for name in NAMES},
 }
 """By names in small letters: what restricts is meant for a tool however it is spelled."""
@@ -162,10 +183,16 @@ def _allows_everything(rule: ToolRule) -> bool:
 
 
 def tool_rule(text: str, decision: Decision) -> ToolRule:
-    """The rule of one of Gemini CLI's entries: `write_file`, or `run_shell_command(git status)` for a prefix."""
+    """The rule of an entry as Gemini CLI has it: `write_file`, or `run_shell_command(git status)` for a prefix."""
     name, opening, rest = text.strip().partition("(")
     tool = tool_name(name, decision)
     words = rest.removesuffix(")").strip()
+    if (
+        decision != "allow" and tool != _SHELL
+    ):  # as Claude Code has it, `Read(./.env)`; what cannot be said is all of it
+        path = words.removeprefix("./") if tool in _BY_PATH and words[:1] not in ("/", "~") else ""
+        return ToolRule(tool=tool, decision=decision, path=path or None)
+    words = words if decision == "allow" else words.removesuffix(":*").rstrip()  # that, too
     if not opening or not words or words == "*":
         return ToolRule(tool=tool, decision=decision)
     try:
@@ -183,12 +210,20 @@ def tool_name(text: str, decision: Decision) -> str:
 
 def unknown_names(layer: SettingsFile) -> list[str]:
     """Names of tools that a layer restricts, and that no built-in tool has: mistyped, or a server's."""
-    listed = (*(layer.tools.exclude or ()), *(layer.tools.confirmation_required or ()))
-    restricted = [
-        *(tool_rule(text, "deny").tool for text in listed),
-        *(tool_name(one.tool, one.decision) for one in layer.companion.tools.rules if one.decision != "allow"),
-    ]
-    return [name for name in dict.fromkeys(restricted) if name not in (*NAMES, "*") and not name.startswith("mcp_")]
+    restricted = dict.fromkeys(tool_name(text, "deny") for text in _restricted(layer))
+    return [name for name in restricted if name not in (*NAMES, "*") and not name.startswith("mcp_")]
+
+
+def names_of_others(layer: SettingsFile) -> dict[str, str]:
+    """The tools that a layer restricts by another program's name for them, by that name."""
+    return {text: _OF_OTHERS[text.casefold()] for text in _restricted(layer) if text.casefold() in _OF_OTHERS}
+
+
+def _restricted(layer: SettingsFile) -> Iterator[str]:
+    """The names of tools that a layer restricts, as it spells them."""
+    for text in (*(layer.tools.exclude or ()), *(layer.tools.confirmation_required or ())):
+        yield text.partition("(")[0].strip()
+    yield from (one.tool.strip() for one in layer.companion.tools.rules if one.decision != "allow")
 
 
 def denials(layer: JsonObject) -> JsonObject:
