@@ -144,6 +144,19 @@ async def test_the_folder_of_a_repository_cannot_be_moved_away_with_what_protect
     assert (end.exit_code, end.output) == (0, "")
 
 
+async def test_what_a_killed_daemon_was_writing_in_a_repository_goes_with_the_next_command(bench: Bench) -> None:
+    no_process = 2**22 + 1  # more than any system has
+    left = bench.main / ".git" / f"commondir.{no_process}.lock"
+    others = [
+        bench.main / ".git" / name for name in (f"commondir.{os.getpid()}.lock", "commondir.lock", "index.1.lock")
+    ]
+    for path in (left, *others):
+        path.touch()
+    await bench.run("true", bench.main)
+    assert not left.exists()
+    assert [path for path in others if not path.exists()] == []
+
+
 async def test_a_file_that_leads_git_to_other_settings_goes_with_the_command_that_made_it(bench: Bench) -> None:
     await bench.run("mkdir evil; echo ../evil > .git/commondir; cp .git/config evil", bench.main)
     assert not (bench.main / ".git" / "commondir").exists()

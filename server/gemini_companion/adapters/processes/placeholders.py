@@ -178,6 +178,7 @@ def _make(folder: int, name: str) -> None:
     with suppress(FileNotFoundError):
         os.stat(name, dir_fd=folder, follow_symlinks=False)
         return
+    _sweep(folder, name)
     # Never there without its text: `git` would find an empty one, and end.
     made = f"{name}.{os.getpid()}.lock"
     descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
@@ -188,6 +189,32 @@ def _make(folder: int, name: str) -> None:
     finally:
         os.close(descriptor)
         os.unlink(made, dir_fd=folder)
+
+
+def _sweep(folder: int, name: str) -> None:
+    """Take away what daemons were writing when they were killed."""
+    names: list[str] = []
+    with suppress(OSError):
+        readable = os.open(os.curdir, os.O_RDONLY | os.O_DIRECTORY, dir_fd=folder)
+        try:
+            names = os.listdir(readable)
+        finally:
+            os.close(readable)
+    for one in names:
+        process = one.removeprefix(f"{name}.").removesuffix(".lock")
+        if one == f"{name}.{process}.lock" and process.isdecimal() and not _is_running(int(process)):
+            with suppress(OSError):
+                os.unlink(one, dir_fd=folder)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # another user's
+        pass
+    return True
 
 
 def _is_one(folder: int, name: str) -> bool:
