@@ -1,5 +1,6 @@
 /** What `panel.mjs` drives: the whole panel, with a host that does nothing by itself. */
 import type { FromPage, PanelState, Row, ToolRow, ToPage, Unnumbered } from "../../src/panel/contract.js";
+import type { Picture } from "../../src/panel/pictures.js";
 import { CHANGED, TASKS, commandAsked, commandRow, editAsked, lookedAt, personAsked } from "../panel/toolRows.js";
 import { answerRow, conversation, panelState } from "./rows.js";
 import { answers } from "../panel/answers.js";
@@ -112,6 +113,9 @@ const tests = {
   add,
   stream,
   conversation,
+  /** Two prompts that have the same pictures. */
+  withPictures: (pictures: readonly Picture[]) =>
+    conversation(2, 100).map((row) => (row.kind === "prompt" ? { ...row, pictures, version: (version += 1) } : row)),
   /** Puts it into the clipboard, and returns it. */
   copyLongPrompt: async () => {
     await navigator.clipboard.writeText(longPrompt());

@@ -1,5 +1,5 @@
 // Long texts in the composer, with a real clipboard and a real undo. `node test/browser/pasting.mjs [words of a name]`.
-/* global DataTransfer, DragEvent, document */
+/* global ClipboardItem, DataTransfer, DragEvent, File, document, navigator */
 import assert from "node:assert/strict";
 import { play } from "./scenes.mjs";
 
@@ -81,6 +81,60 @@ const scenes = {
     await page.keyboard.press("Control+Delete");
     await frames(2);
     assert.match(await area.inputValue(), /^see ?$/);
+  },
+
+  "attaches a picture from the real clipboard and one that is dropped, small, and asks for its bytes once": async ({
+    page,
+    frames,
+  }) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.evaluate(() => window.tests.show(window.tests.conversation(3, 200)));
+    const area = page.getByRole("textbox", { name: "Prompt", exact: true });
+    await area.fill("What is this?");
+    await page.evaluate(async () => {
+      const canvas = document.createElement("canvas");
+      canvas.getContext("2d").fillRect(0, 0, 40, 30);
+      const blob = await new Promise((resolve) => canvas.toBlob(resolve));
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
+    });
+    await page.keyboard.press("Control+v");
+    const chip = page.locator("form.composer").getByRole("button", { name: /^screenshot\.png/ });
+    await chip.locator("img").waitFor();
+    const sentOf = (type) => page.evaluate((wanted) => window.tests.sent.filter((one) => one.type === wanted), type);
+    const asked = async (what) => (await sentOf("call")).filter(({ request }) => request.do === what);
+    const [added] = await asked("addPicture");
+    assert.equal(added.request.name, "image.png");
+    assert.match(added.request.data, /^iVBORw0KGgo/);
+    assert.equal(await chip.locator("img").evaluate((image) => image.naturalWidth), 96);
+    await area.focus();
+    await page.keyboard.press("Enter");
+    const [sent] = await sentOf("send");
+    assert.deepEqual(
+      [sent.text, sent.pictures.map(({ name }) => name), await chip.count()],
+      ["What is this?", ["screenshot.png"], 0],
+    );
+    await page.evaluate((pictures) => window.tests.show(window.tests.withPictures(pictures)), sent.pictures);
+    const shown = page.getByRole("article", { name: "You" }).getByRole("button", { name: /screenshot\.png/ });
+    await shown.first().locator("img").waitFor();
+    assert.equal(await shown.count(), 2, "the same picture in two prompts");
+    // Shown in the composer and in two rows, it was asked for once.
+    assert.equal((await asked("picture")).length, 1);
+    await shown.first().click();
+    assert.deepEqual((await sentOf("openPicture")).at(-1).digest, sent.pictures[0].digest);
+    const drop = () =>
+      area.evaluate((element) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(
+          new File([new Uint8Array([0x89, 80, 78, 71, 13, 10, 26, 10])], "a.png", { type: "image/png" }),
+        );
+        dataTransfer.items.add(new File(["GIF89a"], "b.gif", { type: "image/gif" }));
+        return element.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer }));
+      });
+    assert.equal(await drop(), false);
+    await page.getByText("b.gif is no picture that Gemini takes.").first().waitFor();
+    assert.equal(await chip.count(), 1, "and the other one is there");
+    await frames(2);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 300);
   },
 
   "takes a long text that is dropped where it was dropped, and leaves a short one to the browser": async ({
