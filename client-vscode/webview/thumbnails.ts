@@ -4,26 +4,24 @@ import type { PageResults } from "../src/panel/contract.js";
 /** Pixels of the longer side: twice what is shown. */
 const SIDE = 160;
 
-type Bytes = NonNullable<PageResults["picture"]>;
-
 export class Thumbnails {
   readonly #known = new Map<string, Promise<string | undefined>>();
 
-  constructor(private readonly ask: (digest: string) => Promise<Bytes | null>) {}
+  constructor(private readonly ask: (digest: string) => Promise<PageResults["picture"]>) {}
 
   /** Its address for an `img`; `undefined` for one that is gone, or that this browser cannot show, as HEIC. */
   of(digest: string): Promise<string | undefined> {
     const known = this.#known.get(digest);
     if (known !== undefined) return known;
     const made = this.ask(digest)
-      .then((bytes) => (bytes === null ? undefined : small(bytes)))
+      .then(({ type, data }) => (data === null ? undefined : small(type, data)))
       .catch(() => undefined);
     this.#known.set(digest, made);
     return made;
   }
 }
 
-async function small({ type, data }: Bytes): Promise<string | undefined> {
+async function small(type: string, data: string): Promise<string | undefined> {
   const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
   const whole = await createImageBitmap(new Blob([bytes], { type }));
   const scale = Math.min(1, SIDE / Math.max(whole.width, whole.height));

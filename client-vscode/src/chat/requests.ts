@@ -155,7 +155,7 @@ async function answered(chat: Chat, request: PageRequest): Promise<PageResults[P
     case "addPicture":
       return chat.pictures.add(request.name, request.data);
     case "picture":
-      return (await chat.pictures.read(request.digest)) ?? null;
+      return (await chat.pictures.read(request.digest)) ?? { type: "", data: null };
     case "compressions":
       return chat.info
         ? daemon.request("gemini/compression/list", { sessionId: chat.info.sessionId })

@@ -145,8 +145,8 @@ const resultSchemas = {
   prompts: v.object({ prompts: v.array(v.object({ text: v.string(), ...enclosedEntries })) }),
   compressions: compressionList,
   addPicture: pictureSchema,
-  /** `null` where it is not kept any more. */
-  picture: v.nullable(v.object({ type: v.string(), data: v.string() })),
+  /** In base64; `null` where it is not kept any more. */
+  picture: v.object({ type: v.string(), data: v.nullable(v.string()) }),
 } as const satisfies Readonly<Record<PageRequest["do"], v.GenericSchema>>;
 
 export type PageResults = { readonly [D in PageRequest["do"]]: Of<(typeof resultSchemas)[D]> };

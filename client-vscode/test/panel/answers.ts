@@ -31,6 +31,7 @@ export const answers: PageResults = {
         updatedAt: afternoon,
         turns: 41,
         tokenCount: 412_310,
+        tokenCountSource: "api",
         workspaceFolders: [],
       },
       {
@@ -41,6 +42,7 @@ export const answers: PageResults = {
         updatedAt: afternoon - day,
         turns: 6,
         tokenCount: 18_204,
+        tokenCountSource: "api",
         workspaceFolders: [],
         size: 1_840_000,
         leavesAt: afternoon + 36 * day,

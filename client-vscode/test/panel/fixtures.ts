@@ -169,13 +169,6 @@ export function makeFixtures(now: number) {
         { ...nextPrompt, text: "What does the build complain about?", pictures: [screenshot, photo] },
         { ...nextAnswer, text: "It cannot find the module.", state: "streaming" },
       ],
-    ).map((message) =>
-      message.type === "sync"
-        ? {
-            ...message,
-            draft: { draft: 2, text: "Look at these", scroll: "end" as const, pictures: [screenshot, photo] },
-          }
-        : message,
     ),
     compressing: compressing(
       { state: "running", phase: "verifying", startedAt: now - 12_000 },

@@ -21,6 +21,7 @@ function listenThrough({ stage, answers: prepared }: { readonly stage: string; r
   const standIn = (value: unknown): unknown => {
     if (typeof value !== "object" || value === null) return value;
     if (Object.keys(value).length === 0) return prepared.kept; // nothing is kept in a chat that was not compressed
+    if ("data" in value && value.data === null) return prepared.picture; // of one that the host has never seen
     if ("byPart" in value) return prepared.context;
     if ("promptTokens" in value) return prepared.stats;
     if ("sessions" in value) return prepared.sessions;
