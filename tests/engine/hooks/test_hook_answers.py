@@ -26,6 +26,8 @@ from tests.hostile.timing import slowness
         (HookEnd(exit_code=2), ""),
         (HookEnd(exit_code=2, stdout="log", stderr="no"), "no"),
         (HookEnd(exit_code=2, stdout='{"systemMessage": "m"}', stderr="no"), "no"),
+        (HookEnd(exit_code=2, stdout='{"decision": "allow"}', stderr="no"), "no"),
+        (HookEnd(exit_code=2, stdout='{"decision": "ask", "reason": "no"}'), "no"),
         (HookEnd(exit_code=1, stdout='{"decision": "deny", "reason": "no"}'), "no"),
         (HookEnd(stdout='loading…\n{"decision": "deny", "reason": "no"}'), "no"),
     ],

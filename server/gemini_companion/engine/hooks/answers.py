@@ -143,7 +143,7 @@ def answer_of(end: HookEnd, event: HookEvent = "BeforeTool") -> Answer:
     fault = f"exit code {end.exit_code}" if end.exit_code else ""
     if isinstance(value, dict):
         output = _decided(cast("HookOutput", value))
-        if end.exit_code == _BLOCK and not _decision(output)[0]:
+        if end.exit_code == _BLOCK and _rank(output) < _RANKS["deny"]:
             return Answer({**output, "decision": "deny", "reason": _reason(output, end)}, fault)
         if _rank(output) == _UNKNOWN:
             fault = fault or f"it decided {_shown(str(output['decision']))[:80]!r}, which means nothing"
