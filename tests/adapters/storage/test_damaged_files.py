@@ -426,7 +426,30 @@ async def test_an_empty_file_beside_files_of_chats_is_said_to_have_lost_them(
         store = make_store(notify=said.append)
         assert not (await store.list()).sessions
         (sentence,) = said
-        assert "is empty, though files of earlier chats are beside it" in sentence
+        assert "is empty, though there was one with earlier chats" in sentence
+
+
+@pytest.mark.parametrize("kind", ["empty", "another program's", "without its log"])
+async def test_a_file_without_chats_in_the_place_of_a_store_is_said(
+    database: Path, make_store: MakeStore, kind: str
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        said: list[str] = []
+        first = make_store(notify=said.append)
+        await first.create(meta(), [prompt(1)])
+        await first.close()
+        write(database, b"")
+        if kind != "empty":
+            other = sqlite3.connect(database)
+            other.execute("PRAGMA journal_mode = WAL" if kind == "without its log" else "CREATE TABLE songs (title)")
+            other.close()
+        store = make_store(notify=said.append)
+        assert not (await store.list()).sessions
+        (sentence,) = said
+        assert "is empty, though there was one with earlier chats" in sentence
+        await store.close()
+        assert not (await make_store(notify=said.append).list()).sessions
+        assert len(said) == 1
 
 
 async def test_changes_that_a_damaged_log_ends_before_are_said_to_be_lost(

@@ -59,6 +59,7 @@ class Database:
         self.directory = directory
         self.path = os.path.join(directory, FILE_NAME)
         self._fresh = f"{self.path}.new"
+        self._begun = f"{self.path}.begun"
         self._now = now
         self._notify = notify
         self._connection: sqlite3.Connection | None = None
@@ -122,22 +123,26 @@ class Database:
             if not os.path.exists(self.path) and os.path.exists(self._fresh):
                 os.rename(self._fresh, self.path)  # the process ended between the two renames of `_renewed`
             self._make_way()
+            was_there = os.path.exists(self.path)
             try:
                 connection = _prepared(
                     self.path,
                     is_suspect=self._is_suspect,
                     is_schema_suspect=self._is_schema_suspect,
                     on_lost_changes=self._tell_lost_changes,
+                    on_empty=self._tell_emptied if was_there else lambda: None,
                 )
             except Exception as fault:
                 if not faults.is_damage(fault):
                     raise
                 connection = self._renewed()
+            with suppress(OSError):
+                create_private_file(self._begun)
         self._is_suspect = self._is_schema_suspect = False
         return connection
 
     def _make_way(self) -> None:
-        """Put aside what is no file, and say it where an empty one has taken the place of a store."""
+        """Put aside what is no file."""
         try:
             status = os.stat(self.path)
         except FileNotFoundError:
@@ -152,10 +157,15 @@ class Database:
                 f"Where the session store was there was no file. What was there was put aside as {aside}, and a new"
                 " store was begun. If you have a backup of that folder, put its files back."
             )
-        elif status.st_size == 0 and any(_has_entries(os.path.join(self.directory, name)) for name in _BESIDE):
+
+    def _tell_emptied(self) -> None:
+        """Say that a file without chats has taken the place of a store: an empty one, another program's, or one whose
+        log of changes is gone.
+        """
+        if os.path.exists(self._begun) or any(_has_entries(os.path.join(self.directory, name)) for name in _BESIDE):
             self._tell(
-                f"The session store {self.path} is empty, though files of earlier chats are beside it: those chats are"
-                " not in it any more. If you have a backup of that folder, end Gemini Companion and put its files back."
+                f"The session store {self.path} is empty, though there was one with earlier chats: those chats are not"
+                " in it any more. If you have a backup of that folder, end Gemini Companion and put its files back."
             )
 
     def _tell_lost_changes(self) -> None:
@@ -246,10 +256,12 @@ def _prepared(
     is_suspect: bool = False,
     is_schema_suspect: bool = False,
     on_lost_changes: Callable[[], None] = lambda: None,
+    on_empty: Callable[[], None] = lambda: None,
 ) -> sqlite3.Connection:
     """A connection to a file of the newest version, created if missing.
 
-    `on_lost_changes` is called where the end of the log of changes is damaged, and nothing was written over it yet.
+    `on_lost_changes` is called where the end of the log of changes is damaged, and nothing was written over it yet,
+    `on_empty` where there is no table of ours.
 
     Raises anything (`faults.is_damage`) if the file is damaged.
     """
@@ -267,6 +279,8 @@ def _prepared(
         connection.execute("PRAGMA synchronous = NORMAL")
         if _has_lost_changes(connection, path):
             on_lost_changes()
+        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+            on_empty()
         migrate(connection)
         for table in (*TABLES, *PROJECT_TABLES, *recall_index.TABLES):
             connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
