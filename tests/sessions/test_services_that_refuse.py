@@ -27,6 +27,7 @@ GONE = ModelUnavailable("The model 'x' was not found.", retryable=False, is_gone
 FORBIDDEN = Unauthenticated("The model's service refused the credentials (403).")
 NO_QUOTA = ModelUnavailable("This key has no quota.", retryable=False, of_model=True, is_gone=True)
 OVERLOADED = ModelUnavailable("The model is overloaded.", of_model=True)
+REFUSED = ModelUnavailable("The model's service refused the request (400: it is not supported).", retryable=False)
 
 
 class OneModel(ScriptedModel):
@@ -48,7 +49,9 @@ class OneModel(ScriptedModel):
 # --- the model that writes snapshots
 
 
-@pytest.mark.parametrize("fault", [GONE, FORBIDDEN, NO_QUOTA, OVERLOADED], ids=["404", "403", "quota 0", "503"])
+@pytest.mark.parametrize(
+    "fault", [GONE, FORBIDDEN, NO_QUOTA, OVERLOADED, REFUSED], ids=["404", "403", "quota 0", "503", "400"]
+)
 @pytest.mark.parametrize("name", ["gemini-3.5-flash", "gemini-3.1-pro-preview"])
 async def test_the_chats_own_model_writes_what_another_one_cannot(tmp_path: Path, fault: ModelFault, name: str) -> None:
     model = OneModel(name, fault)

@@ -219,13 +219,9 @@ class ModelRegistry:
 
     def write_instead(self, choice: ModelChoice, model: str, fault: ModelFault) -> bool:
         """Whether the chat's own model is asked for what another one could not write: that one is gone, forbidden,
-        without a quota or overloaded.
+        without a quota, overloaded, or refused in words that nobody knows yet.
         """
-        if model == choice.name:
-            return False
-        if isinstance(fault, Unauthenticated):
-            return True
-        return isinstance(fault, ModelUnavailable) and (fault.is_gone or fault.of_model or fault.retryable)
+        return model != choice.name and isinstance(fault, Unauthenticated | ModelUnavailable)
 
     def wrote_instead(self, choice: ModelChoice, model: str, fault: ModelFault) -> str:
         """Keep that the chat's own model wrote in place of another one; the sentence for people, empty the next
