@@ -33,9 +33,6 @@ _COMPARED: Final = 50
 
 _NOT_FORBIDDEN: Final = lazy(
     r"\b(?:no longer|not) (?:forbidden|off[ -]limits|prohibited|frozen)\b|\bnicht (?:mehr|länger) (?:verboten|tabu)\b"
-    r"|\bwithout (?:asking|waiting|my|checking|me)\b|\bohne (?:mich |zu |r(?:ü|ue)ckfrag|nachfrag)\w*|\bsans (?:me "
-    r"|mon )\w+"
-    r"|\bsin (?:preguntar|mi |avisar)\w*|\bsem (?:me |perguntar|minha )\w*|\bsenza (?:chieder|il mio)\w*"
     r"|\bкроме\b|\b(?:no|kein|pas de|sin|sem) (?:problem\w?|probl(?:è|e)me|problema)\b|^\W{0,3}(?:no|nein|non),",
     re.IGNORECASE,
 )
@@ -46,10 +43,12 @@ _FINE: Final = lazy(
     re.IGNORECASE,
 )
 _UNASKED: Final = lazy(
-    r"\b(?:without|ohne|sans|sin|sem|senza|zonder|без) (?:my|me|asking|mein\w{0,2}|mich|mon|ma|mi|minha|meu|il mio"
-    r"|mijn|моего)\b",
+    r"\b(?:without (?:asking|waiting|checking|my|me)|ohne (?:mein|mich|zu|r(?:ü|ue)ckfrag|nachfrag)"
+    r"|sans (?:me|mon|ma)|(?:sin|sem) (?:mi|meu?|minha|pregunt|pergunt|avisar)|senza (?:il mio|chied)|zonder mij"
+    r"|без мо)\w*",
     re.IGNORECASE,
 )
+"""The person is not asked, which is forbidden or allowed."""
 _OF_THING: Final = lazy(
     r"(?<!\bit )\b(?:is|are|ist|sind|est|sont|est(?:á|a)n?|è|sono|zijn)\b(?! [\w ]{1,20}\bto\b)", re.IGNORECASE
 )
@@ -87,44 +86,39 @@ _EMPTY_WORDS: Final = frozenset(
     strictly forbidden prohibited off limits avoid refrain without cannot cant mustn needn want like der die das den
     dem des ein eine einen einem einer und oder aber auch bitte nur noch mehr wieder ab jetzt sofort heute nun von
     immer stets nie niemals nicht kein keine keinen keiner keinem auf fall du ihr sie wir ich man darf darfst durfen
-    durft musst muss mussen soll sollst sollen sollt kann kannst konnen ist sind erlaubt verboten untersagt im zu zum
-    zur mit fur tabu unbedingt kunftig grundsatzlich le la les l un une de d et ou mais aussi ne n pas plus jamais
-    toujours aucun aucune tu vous nous je il faut dois devez doit peux pouvez peut maintenant desormais au aux partir
-    dorenavant est sont permis autorise interdit te plait en ce cette ces droit as sans dans el los las uno una unos
-    unas y o pero tambien nunca jamas siempre usted nosotros yo debes debe deben puedes puede pueden hay que ahora
-    adelante desde esta este permitido prohibido por favor ya sin se con al del encore bon c pronto nao ainda pode
-    podem podes agora voce nem sem um em na da dos os ao tem ter mim isso abhi mat hai theek kar karna karo karenge
-    nahi nahin ko mein pe ka ki ke bhi finger weg hand hands alone leave wait hold forget about change plan actually
-    instead doch finalement stay stays remain remains keep stick switch goes bleibt bleiben nehmen wechseln reste
-    restent rester passe passons garde sur quedan queda mejor ficar fica melhor
-    alright said what told mind changed whatever like after all anything something thing things scratch rule limit
-    rules regel regla regra regola safe stop table off too better that those make per time long before more mich mir
-    dich vor bevor ja pour vas-y
-    nichts jetzt doch ordnung sofort mach draus vergiss geht klar
-    rien vas y bien regle finalement lui donc
-    nada vale olvida lo usarlo usarla hacer haz haga falta
-    fazer faca faz esquece agora liberado liberada diante pronto precisa mais
-    non mai ora adesso puoi potete poi d in il lo gli i di da e che più piu al sul serve va bene ok fare sempre quindi
-    niet nooit altijd graag nu wel mag kan kunt je het een de vanaf voortaan meer hoeft aan nodig moet mij naar ook
-    не никогда всегда теперь уже можно можешь можете больше ладно ок отныне впредь на в из с и по от до нужно надо меня
-    мне ничего перед пожалуйста обязательно нельзя это этот эту хорошо да будет разрешено разрешаю пока ещё еще все всё
-    asla artik her zaman bundan sonra mutlaka lutfen bana once icin gerek yok sakin kesinlikle yap yapma yapabilirsin
-    ver verme verebilirsin bir simdi tamam etme edebilirsin et da de olmadan
-    antes avant prima minha minhas peca pedir besoin hace hagas
-    kabhi na se hamesha do theek sakte sakti ho hoon main_ jao lo yaar hum tum aap
+    durft musst muss mussen soll sollst sollen sollt kann kannst konnen ist sind erlaubt verboten untersagt im zu
+    zum zur mit fur tabu unbedingt kunftig grundsatzlich le la les l un une de d et ou mais aussi ne n pas plus
+    jamais toujours aucun aucune tu vous nous je il faut dois devez doit peux pouvez peut maintenant desormais au
+    aux partir dorenavant est sont permis autorise interdit te plait en ce cette ces droit as sans dans el los las
+    uno una unos unas y o pero tambien nunca jamas siempre usted nosotros yo debes debe deben puedes puede pueden
+    hay que ahora adelante desde esta este permitido prohibido por favor ya sin se con al del encore bon c pronto
+    nao ainda pode podem podes agora voce nem sem um em na da dos os ao tem ter mim isso abhi mat hai theek kar
+    karna karo karenge nahi nahin ko mein pe ka ki ke bhi finger weg hand hands alone leave wait hold forget about
+    change plan actually instead doch finalement stay stays remain remains keep stick switch goes bleibt bleiben
+    nehmen wechseln reste restent rester passe passons garde sur quedan queda mejor ficar fica melhor alright said
+    what told mind changed whatever after anything something thing things scratch rule limit rules regel regla regra
+    regola safe stop table too better per time long before more mich mir dich vor bevor ja pour vas-y nichts ordnung
+    mach draus vergiss geht klar rien vas bien regle lui donc nada vale olvida lo usarlo usarla hacer haz haga falta
+    fazer faca faz esquece liberado liberada diante precisa non mai ora adesso puoi potete poi gli di e che più piu
+    sul serve va bene fare sempre quindi niet nooit altijd graag nu wel mag kan kunt het een vanaf voortaan meer
+    hoeft aan nodig moet mij naar ook не никогда всегда теперь уже можно можешь можете больше ладно ок отныне впредь
+    на в из с и по от до нужно надо меня мне ничего перед пожалуйста обязательно нельзя это этот эту хорошо да будет
+    разрешено разрешаю пока ещё еще все всё asla artik her zaman bundan sonra mutlaka lutfen bana once icin gerek
+    yok sakin kesinlikle yap yapma yapabilirsin ver verme verebilirsin bir simdi tamam etme edebilirsin olmadan
+    antes avant prima minha minhas peca pedir besoin hace hagas kabhi hamesha sakte sakti ho hoon main_ jao yaar hum
+    tum aap
     """.split()  # noqa: SIM905
 )
 _KINDS: Final = frozenset(
     """
-    file fil folder directory branch dir package branches function functions function project database
-    datei ordn ordner verzeichni zweig paket fichier fichi dossi dossier branch depot paquet archiv archivo carpet
-    carpeta rama paqu base arquiv arquivo past pasta ramo pacot pacote tabel tabela rama fil cartell cartella
-    map bestand папку папка папке фаил фаила фаилы ветку ветка dosya dosyasi dosyasina dosyasini klasor klasoru
-    klasorune
-    klasorunu dal dali dalina dalini
+    fil fold directory branch dir packag functio functi project databas datei ord ordn verzeichni zweig paket fichi
+    dossi depot paquet archiv carpet ram paqu bas arquiv pa past pacot tabel cartell map bestand папку папка папке
+    фаил фаила фаилы ветку ветка dosy dosyasi dosyasin dosyasini klasor klasoru klasorun klasorunu dal dali dalin
+    dalini
     """.split()  # noqa: SIM905
 )
-"""What kind of thing is meant, beside its name; their stems are told by four letters."""
+"""Stems of what kind of thing is meant, beside its name; told by four letters."""
+_KIND: Final = frozenset(kind[:4] for kind in _KINDS)
 _MEANT: Final = {
     "@ask": "ask ok approval approv permission permiss review confirm confirmation frag rucksprach zustimm demand"
     " accord"
@@ -153,11 +147,11 @@ _ENDINGS: Final = """
 _LANGUAGES: Final = frozenset(
     """
     english german french spanish japanese chinese italian portuguese englisch deutsch franzosisch spanisch
-    japanisch chinesisch anglais allemand francais espagnol japonais chinois ingles aleman frances espanol
-    japones chino portuguesisch portugiesisch portugais portugues portoghese inglese italiano italienisch italien
-    italiana tedesco francese spagnolo giapponese russian russisch russe ruso russo korean koreanisch coreen coreano
-    turkish turkisch turc turco turkce ingilizce almanca fransizca hindi dutch nederlands engels duits frans spaans
-    polish polnisch
+    japanisch chinesisch anglais allemand francais espagnol japonais chinois ingles aleman frances espanol japones
+    chino portuguesisch portugiesisch portugais portugues portoghese inglese italiano italienisch italien italiana
+    tedesco francese spagnolo giapponese russian russisch russe ruso russo korean koreanisch coreen coreano turkish
+    turkisch turc turco turkce ingilizce almanca fransizca hindi dutch nederlands engels duits frans spaans polish
+    polnisch
     """.split()  # noqa: SIM905
 )
 _RUSSIAN_LANGUAGES: Final = ("русск", "англи", "немец", "франц", "испан", "китаи", "японс")
@@ -431,7 +425,9 @@ def _read(text: str) -> _Rule:
     words, values = _words(kept)
     allows = wording.PERMISSION().search(kept) is not None
     need_not = wording.NEED_NOT().search(kept) is not None
-    without = _NOT_FORBIDDEN().sub(" ", wording.NEED_NOT().sub(" ", kept))
+    without = kept
+    for seeming in (wording.NEED_NOT(), _NOT_FORBIDDEN(), _UNASKED()):
+        without = seeming.sub(" ", without)
     is_refused = wording.FORBIDS().search(without) is not None
     lifts = need_not or ((allows or without != kept) and not is_refused)
     forbids = need_not or (not lifts and wording.FORBIDS().search(kept) is not None)
@@ -481,7 +477,7 @@ def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
             values.add(word[:5])
         elif word not in _EMPTY_WORDS:
             stem = _stem(word)
-            words.add(stem[:4] if word in _KINDS or stem in _KINDS else stem)
+            words.add(stem[:4] if stem in _KINDS else stem)
     return frozenset(words - {""}), frozenset(values)
 
 
@@ -530,6 +526,3 @@ def _signs(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 def _pairs(signs: str) -> set[str]:
     return {signs[at : at + 2] for at in range(max(1, len(signs) - 1))}
-
-
-_KIND: Final = frozenset(_stem(kind)[:4] for kind in _KINDS)

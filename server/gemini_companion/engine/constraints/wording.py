@@ -377,29 +377,19 @@ NOW: Final = lazy(
 )
 """It begins with an order for now."""
 PERMISSION: Final = lazy(
-    r"\byou (?:may|can|are (?:now )?(?:allowed|free) to)\b"
-    r"|\b(?:it['’]?s|it is|is|are) (?:now )?(?:ok(?:ay)?|fine|allowed|all right|permitted) (?:now )?(?:to"
-    r"|for you to)?"
-    r"|\b(?:feel free to|go ahead and)\b|\b(?:no longer|not) (?:forbidden|off[ -]limits)\b"
-    r"|\b(?:du darfst|ihr d(?:ü|ue)rft|du kannst|ist (?:jetzt |wieder "
-    r"|nun )?erlaubt|sind (?:jetzt |wieder |nun )?erlaubt)\b"
-    r"|\b(?:tu peux|vous pouvez|tu as le droit|est (?:maintenant |désormais )?(?:permis|autoris(?:é|e)))\b"
-    r"|\b(?:puedes|pueden|est(?:á|a) permitido)\b"
-    r"|\b(?:du|ihr) (?:das |die |den |es )?(?:jetzt|nun|wieder)? ?(?:d(?:a|ü|ue)rf\w{1,2}|kannst)\b|\b(?:kannst"
-    r"|darfst) du\b|\bdarfst\b"
-    r"|\b(?:j(?:á|a) )?(?:pode[ms]?|podem)(?: agora)? \w{2,20}[aei]r\b|\b(?:j(?:á|a)|agora|pronto,?) (?:pode|d(?:á"
-    r"|a))\b|\bpermitid[oa]s?\b"
-    r"|\b(?:kar sakte|kar do|kar lo|kar dena|chalega ab|theek hai,? (?:ab )?)\b"
-    r"|(?:て|で)も?(?:いい|良い|よい|構いません|かまいません|大丈夫)|可能です|可以|允许"
-    r"|\b(?:it['’]?s|it is|is|are) (?:now )?safe (?:now )?to\b|\b(?:is|are) (?:okay|ok|fine|allowed)\b"
-    r"|\b(?:in ordnung|c['’]est bon|d['’]accord|autoris(?:é|e)e?s?|no hay problema|liberad[oa]s?|tudo bem)\b"
-    r"|\b(?:ya )?puedes\b|\bagora j(?:á|a) (?:pode|d(?:á|a))\b|\bpode(?:m|s)? \w{2,20}[aei]r\b"
-    r"|\b(?:puoi|potete|(?:è|sono) (?:ora |adesso )?(?:permess[oiae]|consentit[oiae]|liber[oiae])|va bene)\b"
-    r"|\b(?:je mag|mag je|je kunt|kun je|is (?:nu )?toegestaan|mogen nu)\b"
-    r"|\b(?:можно|можешь|можете|разрешаю|разрешен\w{1,2})\b"
-    r"|\b\w{1,20}(?:abilirsin|ebilirsin)(?:iz)?\b|\bserbest(?:sin)?\b"
-    r"|(?:해|하셔|아|어|여|써)도 (?:됩니다|돼요?|된다|되요|괜찮|좋)|허용"
-    r"|て(?:OK|オッケー|ok)(?:です)?|もOK",
+    r"\b(?:you (?:may|can|are (?:now )?(?:allowed|free) to)|feel free to|go ahead and"
+    r"|(?:it['’]?s|is|are) (?:now )?(?:ok(?:ay)?|fine|all right|safe|allowed|permitted)"
+    r"|(?:no longer|not) (?:forbidden|off[ -]limits)"
+    r"|darfst|ihr d(?:ü|ue)rft|kannst|in ordnung|(?:ist|sind) (?:jetzt |wieder |nun )?erlaubt"
+    r"|tu peux|vous pouvez|tu as le droit|c['’]est bon|d['’]accord|est (?:maintenant |désormais )?permis"
+    r"|autoris(?:é|e)e?s?|puedes|pueden|permitid[oa]s?|liberad[oa]s?|no hay problema|tudo bem"
+    r"|(?:j(?:á|a)|agora|pronto,?) (?:pode|d(?:á|a))|pode[ms]?(?: agora)? \w{2,20}[aei]r"
+    r"|puoi|potete|(?:è|sono) (?:ora |adesso )?(?:permess[oiae]|consentit[oiae]|liber[oiae])|va bene"
+    r"|je (?:mag|kunt)|(?:mag|kun) je|mogen nu|toegestaan"
+    r"|можно|можешь|можете|разрешаю|разрешен\w{1,2}|\w{1,20}[ae]bilirsin(?:iz)?|serbest(?:sin)?"
+    r"|kar (?:sakte|do|lo|dena)|chalega ab|theek hai)\b"
+    r"|[てで]も?(?:いい|良い|よい|構いません|かまいません|大丈夫|OK|ok|オッケー)|もOK|可能です|可以|允许"
+    r"|(?:해|하셔|아|어|여|써)도 (?:됩니다|돼요?|된다|되요|괜찮|좋)|허용",
     re.IGNORECASE,
 )
 ENDS: Final = lazy(
