@@ -130,7 +130,10 @@ def _write_goal(span: Span, page: Page, *, beside_record: bool) -> None:
     wishes = [one for one in wishes if one not in below]
     for one in below:
         spot = Place(0, one.place + 1, one.statement.start)
-        page.put_free("overall_goal", spot, f"- {opening(one.text, _OPENING)} {_BELOW}")
+        named = f"- {opening(one.text, _OPENING)} {_BELOW}"
+        page.put_free("overall_goal", spot, named)
+        page.left -= page.cost(named)
+        free -= len(named)
     whole: dict[Said, str] = {}
     joined: set[Said] = set()
     for one in sorted(wishes, key=lambda one: (one.place, one.statement.part, one.statement.start)):

@@ -135,7 +135,7 @@ class _Said:
         self.quoted = 1.0
         """Share of it that is quoted: a very long one is cut behind a word."""
         self.is_above = False
-        """It stands in the snapshot, and only its place is shown here."""
+        """It stands in the snapshot, the first of several: only its place is shown here."""
 
     @property
     def weight(self) -> float:
@@ -239,9 +239,12 @@ def write_record(
         chosen.update(
             _chosen(said, voice, most, lambda place: place not in again and (place not in covered or place in leant_on))
         )
+    first = min(chosen, default=len(said))
     for place in covered - chosen:
-        said[place].is_above = said[place].voice == "user" and said[place].statement.same in above
-    shown = chosen | {place for place in covered if chosen and said[place].is_above}
+        one, before = said[place], said[place - 1]
+        one.is_above = place > first and one.voice == "user" and one.statement.same in above
+        one.is_above = one.is_above and not (one.at == before.at and place - 1 in covered - chosen)
+    shown = chosen | {place for place in covered if said[place].is_above}
     lines = list(_quoted([said[place] for place in sorted(shown)], sources))
     calls = list(_calls(sources, budget(CALLS), (*standing, *(line.text for line in lines)), beside, cache, poll))
     lines += calls
