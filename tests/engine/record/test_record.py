@@ -167,10 +167,10 @@ def test_what_the_snapshot_quotes_of_the_person_is_named_where_it_was_said() -> 
     second = "Then comes the printer, which has to print hex numbers in lower case."
     third = "At last the manual wants a page about the new options of both."
     said = [one for text in (first, second, third) for one in (user_text(text), CHATTER)]
-    record = record_of(*said, snapshot=f"<overall_goal>\n- {second}\n</overall_goal>")
+    record = record_of(*said, hidden_tokens=10_000, snapshot=f"<overall_goal>\n- {second}\n</overall_goal>")
     own = [line for line in lines_of(record) if line.startswith("user: ")]
-    assert own == [f"user: {first}", f"user: Then comes the {ABOVE}", f"user: {third}"]
-    assert record.words.whole == record_of(*said).words.whole
+    assert own == [f"user: {first}", f"user: Then comes {ABOVE}", f"user: {third}"]
+    assert record.words.whole == record_of(*said, hidden_tokens=10_000).words.whole
 
 
 def test_of_an_answer_the_last_sentence_says_what_is_left_open_and_late_ones_come_first() -> None:

@@ -33,7 +33,7 @@ INTRODUCTION: Final = (
 ABOVE: Final = "… (above)"
 """Behind the opening of what the person said and the snapshot quotes: there it stands ahead of older words."""
 
-_OPENING: Final = 20
+_OPENING: Final = 14
 
 
 class Share(NamedTuple):
@@ -183,7 +183,7 @@ def write_record(
         window: Tokens that the model accepts.
         own_words: Share of `hidden_tokens`, 0 to 1, that the person's words may have.
         earlier: How many of the first sources are snapshots of before, which are no person's words.
-        snapshot: What it says is not said again. Of the person's words the place is shown.
+        snapshot: What it says is not said again. Of the person's words the place is shown, but for short chats.
         standing: Other texts that stand in the request, rules: what they say is not said again either.
         beside: Contents that do: the tail.
         unwanted: What the person does not want kept: it is not quoted, and nobody misses it.
@@ -239,7 +239,7 @@ def write_record(
         chosen.update(
             _chosen(said, voice, most, lambda place: place not in again and (place not in covered or place in leant_on))
         )
-    first = min(chosen, default=len(said))
+    first = min(chosen, default=len(said)) if hidden_tokens > SHORT else len(said)  # it would cost what is gained
     for place in covered - chosen:
         one, before = said[place], said[place - 1]
         one.is_above = place > first and one.voice == "user" and one.statement.same in above
