@@ -278,8 +278,8 @@ DIVERGED = (
     [
         ("pull.twohead x/evil", "rebase --autostash side"),
         ("pull.twohead 'x/evil ort'", "cherry-pick side"),
-        ("diff.tool {up}{evil}", "difftool -y"),
-        ("diff.guitool {up}{evil}", "difftool --gui -y"),
+        ("diff.tool {up}{evil}", "-c merge.tool=t -c difftool.t.cmd=true difftool -y"),
+        ("diff.guitool {up}{evil}", "-c merge.tool=t -c difftool.t.cmd=true difftool --gui -y"),
     ],
 )
 async def test_no_tool_and_no_way_of_merging_is_a_file_of_a_commands(desk: Desk, setting: str, words: str) -> None:
