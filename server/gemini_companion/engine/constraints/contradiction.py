@@ -208,6 +208,7 @@ _WORD: Final = lazy(r"[\w./-]+")
 _VALUE: Final = lazy(r"\d+(?:[.,]\d+)*[a-z%]{0,3}")
 _ENCLITIC: Final = lazy(r"['’]|-(?:moi|me|nous)\b")
 _CLAUSE: Final = lazy(r"[,;:—–、，；：]")
+_NAME: Final = lazy(r"[A-Za-z0-9_]*[/_.\d][A-Za-z0-9_/.-]*[A-Za-z0-9_]/?|[A-Za-z0-9_]+/", re.ASCII)
 _ASIDE: Final = lazy(r"[\W_]+")
 
 
@@ -276,6 +277,8 @@ class _Rule(NamedTuple):
     """What the clause that permits something speaks of."""
     lasts: bool
     """It says how something is to be from now on."""
+    names: frozenset[str]
+    """Paths, identifiers and numbers in it, as they are written."""
 
 
 def left_standing(prompts: Iterable[str], before: Iterable[str] = ()) -> list[Standing]:
@@ -312,7 +315,12 @@ def weighed(text: str, standing: Sequence[_AnyRule]) -> Against[_AnyRule] | None
     unsure: Against[_AnyRule] | None = None
     for one in reversed(standing):
         if one.text != text and len(one.text) <= _JUDGED:
-            is_plain = _contradict(new, _read(one.text))
+            old = _read(one.text)
+            is_plain = _contradict(new, old)
+            # Whatever else is said: something about the very thing is over, or needs no word of the person's any more.
+            is_over = new.ends is not None or (new.need_not and new.asks)
+            if is_plain is None and is_over and not new.is_conditional and new.names & old.names:
+                is_plain = False
             if is_plain:
                 return Against(one, is_plain=True)
             if is_plain is not None:
@@ -450,6 +458,7 @@ def _read(text: str) -> _Rule:
         _OF_THING().search(kept) is not None,
         _words(next(filter(wording.PERMISSION().search, _CLAUSE().split(kept)), ""))[0],
         wording.FROM_NOW_ON().search(text) is not None,
+        frozenset(name.strip("./").casefold() for name in _NAME().findall(kept)),
     )
 
 
