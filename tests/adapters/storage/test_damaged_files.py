@@ -412,6 +412,32 @@ async def test_what_is_no_file_in_the_place_of_the_store_is_put_aside_and_said(
         assert len([path for path in database.parent.iterdir() if ".broken-" in path.name]) == 1
 
 
+@pytest.mark.parametrize("companion", ["-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link to nothing"])
+async def test_what_is_no_file_beside_the_store_stops_no_chat_and_is_put_aside_and_said(
+    database: Path, make_store: MakeStore, kind: str, companion: str
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        said: list[str] = []
+        store = make_store(notify=said.append)
+        await store.create(meta(), [prompt(1)])
+        await store.close()
+        beside = database.with_name(database.name + companion)
+        beside.unlink(missing_ok=True)
+        if kind == "pipe":
+            os.mkfifo(beside)
+        elif kind == "folder":
+            beside.mkdir()
+        else:
+            beside.symlink_to(database.parent / "nothing")
+        again = make_store(notify=said.append)
+        await again.create(meta("new"), [prompt(1)])
+        assert (await seqs(again, "s1"), await seqs(again, "new")) == ([1], [1])
+        (sentence,) = said
+        assert str(beside) in sentence
+        assert not (database.parent / "nothing").exists()
+
+
 async def test_an_empty_file_beside_files_of_chats_is_said_to_have_lost_them(
     database: Path, make_store: MakeStore
 ) -> None:

@@ -191,7 +191,16 @@ def test_bytes_that_are_no_text_are_shown_as_escapes_in_a_message() -> None:
 
 def test_of_an_output_that_was_cut_the_answer_counts_or_its_lack_is_told() -> None:
     assert answer_of(end_of(b"...\n" + DENY.encode(), is_cut=True)) == (DENIES, "")
-    assert "no answer stands in the last ones" in answer_of(end_of(b"...", is_cut=True)).fault
+    answer = answer_of(end_of(b"...", is_cut=True), "AfterTool")
+    assert answer.output is not None
+    assert answer.output["decision"] == "allow"
+    assert "no answer stands in the last ones" in answer.fault
+
+
+def test_a_call_is_asked_about_whose_hook_wrote_so_much_that_a_refusal_may_be_gone() -> None:
+    output = answer_of(end_of(b"...", is_cut=True)).output
+    assert output is not None
+    assert output["decision"] == "ask"
 
 
 @pytest.mark.parametrize("text", ["Set {} as it is", "{} is what I found", "use {x}", '{"a": 1} {"b": 2}'])

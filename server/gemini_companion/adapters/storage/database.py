@@ -142,7 +142,15 @@ class Database:
         return connection
 
     def _make_way(self) -> None:
-        """Put aside what is no file."""
+        """Put aside what is no file, in the place of the store and of what SQLite keeps beside it."""
+        for companion in ("-wal", "-shm", "-journal"):
+            beside = self.path + companion
+            if os.path.lexists(beside) and not stat.S_ISREG(os.lstat(beside).st_mode):
+                aside = self._aside(companion)
+                os.rename(beside, aside)
+                self._tell(
+                    f"SQLite keeps a file of its own in the place of {beside}: what was there was put aside as {aside}."
+                )
         try:
             status = os.stat(self.path)
         except FileNotFoundError:
@@ -205,10 +213,15 @@ class Database:
         self._tell(message)
         return _prepared(self.path)
 
+    def _aside(self, companion: str = "") -> str:
+        """A name that is free."""
+        name = f"{self.path}{companion}.broken-{self._stamp()}"
+        while os.path.lexists(name):
+            name += "-again"
+        return name
+
     def _put_aside(self) -> str:
-        broken = f"{self.path}.broken-{self._stamp()}"
-        while os.path.lexists(broken):
-            broken += "-again"
+        broken = self._aside()
         for companion in reversed(_COMPANIONS):  # the file itself last: without it the others are useless
             with suppress(FileNotFoundError):
                 os.rename(self.path + companion, broken + companion)

@@ -152,6 +152,8 @@ def answer_of(end: HookEnd, event: HookEvent = "BeforeTool") -> Answer:
         return Answer(output, fault)
     if end.is_cut and not fault:
         fault = f"it wrote more than {MAX_OUTPUT_BYTES:,} bytes, and no answer stands in the last ones"
+        if event == "BeforeTool" and end.exit_code == 0:  # what was left out may have refused the call
+            return Answer({"decision": "ask", "reason": f"Of a hook: {fault}."}, fault)
     text = _shown(said)
     if end.exit_code == _BLOCK:
         return Answer({"decision": "deny", "reason": _shown(end.stderr.strip(_BLANK)) or text}, fault)
