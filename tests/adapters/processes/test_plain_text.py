@@ -14,11 +14,11 @@ from gemini_companion.tools.shell.run_shell_command import output_of
 
 SHOWN = {
     "colours": ("\x1b[31mred\x1b[0m \x1b[1;38;5;200mx\x1b[m\n", "red x\n"),
-    "a title": ("\x1b]0;title\x07a\x1b]2;x\x1b\\b\n", "ab\n"),
-    "a link": ("\x1b]8;;http://x\x1b\\text\x1b]8;;\x1b\\\n", "text\n"),
-    "something for the clipboard": ("\x1b]52;c;aWQ=\x07ok\n", "ok\n"),
+    "a title": ("\x1b]0;title\x07a\x1b]2;x\x1b\\b\n", r"\x1b]0;title\x07a\x1b]2;x\x1b\b" "\n"),
+    "a link": ("\x1b]8;;http://x\x1b\\text\x1b]8;;\x1b\\\n", r"\x1b]8;;http://x\x1b\text\x1b]8;;\x1b" "\\\n"),
+    "something for the clipboard": ("\x1b]52;c;aWQ=\x07ok\n", r"\x1b]52;c;aWQ=\x07ok" "\n"),
     "the cursor": ("a\x1b[2J\x1b[H\x1b[?25lb\x1b7\x1b8\x1bc\x1b(B\n", "ab\n"),
-    "signs of one byte": ("a\x9b31mb\x9d0;t\x9cc\n", "abc\n"),
+    "signs of one byte": ("a\x9b31mb\x9d0;t\x9cc\n", r"ab\x9d0;t\x9cc" "\n"),
     "a progress bar": ("10%\r20%\r\x1b[K100%\ndone\n", "100%\ndone\n"),
     "a bar that is wiped away": ("10%\r20%\r\r\nx\n", "20%\nx\n"),
     "line ends of Windows": ("a\r\nb\r\r\nc\r\n", "a\nb\nc\n"),

@@ -1,9 +1,10 @@
 """What a terminal would show in the end of what a program puts out: no colours, no signs that move a cursor.
 
 Programs are told that there is no terminal (`TERM=dumb`), and some write for one all the same. A model pays for each of
-these signs, and a panel must not act on them. Of a line that was written over and over, as progress bars do, the states
-that are alike are left out but for the last, and counted. Each that says something else is a line of its own: it may be
-an error between two steps, or a file whose lines end as those of old Macs do.
+these signs, and a panel must not act on them. A title or a link has words that stand nowhere else: it is written out.
+Of a line that was written over and over, as progress bars do, the states that are alike are left out but for the last,
+and counted. Each that says something else is a line of its own: it may be an error between two steps, or a file whose
+lines end as those of old Macs do.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ _STRING: Final = r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x
 _SEQUENCE: Final = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]" rf"|{_STRING}(?:\x07|\x1b\\|\x9c)" r"|\x1b[ -/]*+[0-~]"
 )
+_STRING_BEGINS: Final = re.compile(r"\x1b[\]PX^_]|[\x90\x98\x9d-\x9f]")
 _UNFINISHED: Final = re.compile(rf"(?:(?:\x1b\[|\x9b)[0-?]*+[ -/]*+|{_STRING}\x1b?|\x1b[ -/]*+|\r)\Z")
 _ENDS: Final = re.compile(r"(?<!\r)\r++\n")
 _ESCAPE: Final = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f]")
 _SPECIAL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NO_TEXT: Final = frozenset(map(chr, (*range(7), *range(0x0E, 0x20), *range(0x7F, 0x85), *range(0x86, 0xA0))))
-
+_CONTROLS: Final = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0))))
 
 _WORD: Final = re.compile(r"(?<![\w.,:])[^\W\d_][\w'-]*")
 _PROGRESS: Final = re.compile(
@@ -64,7 +66,7 @@ class PlainText:
         if found:
             self._unfinished = found[0]
             text = text[: found.start()]
-        text = _ENDS.sub("\n", _SEQUENCE.sub("", text) if _ESCAPE.search(text) else text).replace("\a", "")
+        text = _ENDS.sub("\n", _SEQUENCE.sub(_words_of, text) if _ESCAPE.search(text) else text).replace("\a", "")
         for sign in _NO_TEXT.intersection(text):  # some fifty at most: much faster than sign by sign
             text = text.replace(sign, f"\\x{ord(sign):02x}")
         return text
@@ -111,6 +113,14 @@ class PlainText:
 
     def _news(self, line: str) -> str:
         return line[len(self._shown) :] if line.startswith(self._shown) else f"\n{line}"
+
+
+def _words_of(sequence: re.Match[str]) -> str:
+    """What a control sequence says: nothing, but for those that carry a text."""
+    found = sequence[0]
+    if not _STRING_BEGINS.match(found):
+        return ""
+    return "".join(f"\\x{ord(sign):02x}" if sign in _CONTROLS else sign for sign in found)
 
 
 def _states(line: str) -> tuple[list[str], int]:
