@@ -287,6 +287,7 @@ async def test_only_the_owner_may_read_what_is_stored_whatever_the_umask(
             "projects": 0o700,
             project: 0o700,
             f"{project}/sessions.db": 0o600,
+            f"{project}/sessions.db.begun": 0o600,
             f"{project}/sessions.db-wal": 0o600,
             f"{project}/sessions.db-shm": 0o600,
             f"{project}/files": 0o700,
