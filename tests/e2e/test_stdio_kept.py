@@ -34,7 +34,11 @@ async def test_a_rule_that_was_taken_back_stands_in_no_summary_and_one_in_force_
     rule = "Never push to main without asking me."
     talk = [f"Explain part {n} of the importer, with all that matters there and why it was done so." for n in range(6)]
     async with asyncio.timeout(PATIENCE):
-        for prompt in (f"{rule} Always answer in English.", "ok you can push to main now", *talk):
+        for prompt in (
+            f"{rule} Always answer in English.",
+            "Forget what I said about asking before a push to main.",
+            *talk,
+        ):
             await offline.ask("gemini/chat", {"prompt": prompt})
         made = await offline.ask("gemini/compress", {"strategy": "record"})
         assert made["status"] == "COMPRESSED"
