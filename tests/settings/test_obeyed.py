@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -281,3 +282,27 @@ def test_a_link_that_is_as_it_was_counts(bench: Bench):
     assert bench.read() == ""
     assert bench.end(watch) == []
     assert bench.read() == ""
+
+
+def test_a_file_is_expected_though_somebody_swaps_its_folder_for_a_link_meanwhile(bench: Bench):
+    folder, aside = bench.root / "a", bench.root / "aside"
+    folder.mkdir()
+    aside.mkdir()
+    is_over = threading.Event()
+
+    def swap() -> None:
+        while not is_over.is_set():
+            folder.rmdir()
+            folder.symlink_to(aside)
+            folder.unlink()
+            folder.mkdir()
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        for _ in range(20_000):
+            bench.gate.expect(str(folder / "GEMINI.md"))
+    finally:
+        is_over.set()
+        thread.join()
+    assert bench.gate.is_obeyed(str(folder / "GEMINI.md")) or bench.gate.is_obeyed(str(aside / "GEMINI.md"))

@@ -37,6 +37,8 @@ _MOST_HASHED: Final = 2**28
 """Bytes of a program that are looked at; of what is behind them, when it was changed."""
 _MOST_HELD: Final = 8 * 2**20
 """Bytes of files that are held while a command runs, so that a question can show what is different."""
+_TRIES: Final = 20
+"""Times that a path is looked up while somebody swaps its folders."""
 _MOST_KNOWN: Final = 20_000
 _MADE: Final = "made-"
 _RUNNING: Final = "running-"
@@ -128,7 +130,7 @@ class Gate:
 
     def refusal(self, path: str | os.PathLike[str], data: bytes, size: int) -> str:
         """Why a content that was read does not count, in a few words; empty if it does. `size` is the whole file's."""
-        real = os.path.realpath(path)
+        real = _real(path)
         with self._lock:
             self._look()
             self._expect(path, real)
@@ -164,7 +166,7 @@ class Gate:
             return ""
         if reason := self.refusal(path, found[0], found[2]):
             return reason
-        real = os.path.realpath(path)
+        real = _real(path)
         with self._lock:
             if (real, found[1]) in self._agreed:
                 return ""
@@ -174,7 +176,7 @@ class Gate:
     def expect(self, path: str) -> None:
         """A file would be read if it were there."""
         with self._lock:
-            self._expect(path, os.path.realpath(path))
+            self._expect(path, _real(path))
 
     def _expect(self, path: str | os.PathLike[str], real: str) -> None:
         if len(self._known) < _MOST_KNOWN:
@@ -197,14 +199,14 @@ class Gate:
         held: dict[str, bytes] = {}
         room = _MOST_HELD
         for path in {*paths, *known}:
-            real, name_of_it = os.path.realpath(path), os.path.abspath(path)
+            real, name_of_it = _real(path), os.path.abspath(path)
             if real != name_of_it:
                 led[name_of_it] = real
             if real not in before and (found := _read(real)) is not None:
                 before[real], changed_ns[real] = found[1], _changed_ns(real)
                 if len(found[0]) <= room:
                     held[real], room = found[0], room - len(found[0])
-        watch = Watch(name, before, tuple(os.path.realpath(scope) for scope in scopes), held, led, changed_ns)
+        watch = Watch(name, before, tuple(_real(scope) for scope in scopes), held, led, changed_ns)
         with self._lock:
             for real in self._made:  # what was not agreed to before this one is not agreed to behind it
                 watch.held.pop(real, None)
@@ -230,7 +232,7 @@ class Gate:
         found: list[Made] = []
         names: dict[str, list[str]] = {}
         for path in {*paths, *known, *watch.before, *(path for one in watches for path in (*one.before, *one.led))}:
-            names.setdefault(os.path.realpath(path), []).append(os.path.abspath(path))
+            names.setdefault(_real(path), []).append(os.path.abspath(path))
         for real in sorted(names):
             concerned = [
                 one for one in {id(w): w for w in (*watches, watch)}.values() if one.concerns(real, names[real])
@@ -261,7 +263,7 @@ class Gate:
 
     def agree(self, path: str, digest: str) -> None:
         """A content counts from now on, and whoever was refused it is told to look again."""
-        real = os.path.realpath(path)
+        real = _real(path)
         with self._lock:
             self._agreed.add((real, digest))
             if self._made.get(real) == digest:
@@ -270,7 +272,7 @@ class Gate:
 
     def wrote(self, path: str | os.PathLike[str], is_it: Callable[[bytes], bool]) -> None:
         """We, or the person's editor, wrote a file as the person wanted it; `is_it` knows that content. Blocks."""
-        real = os.path.realpath(path)
+        real = _real(path)
         with self._lock:
             if not self._made and not self._watches:
                 return
@@ -385,6 +387,14 @@ def _document(path: str) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _real(path: str | os.PathLike[str]) -> str:
+    """As `os.path.realpath`, which raises where a link is swapped for a folder between its own two looks."""
+    for _ in range(_TRIES):
+        with suppress(OSError):
+            return os.path.realpath(path)
+    return os.path.realpath(path)
 
 
 def _read(path: str, *, most: int = MOST_BYTES) -> tuple[bytes, str, int] | None:
